@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef TMIGR_DRAW_HPP
+#define TMIGR_DRAW_HPP
+
+#include <tmigr/shape.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <ostream>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tmigr {
+
+namespace detail {
+
+/// The children of every group of a hierarchy, by index, in the order of their masks.
+struct drawn_children {
+    std::vector<std::vector<std::size_t>> groups;
+    std::vector<std::vector<std::size_t>> cpus;
+
+    explicit drawn_children(const tree_shape& shape) : groups(shape.groups.size()), cpus(shape.groups.size()) {
+        const auto by_mask = [](auto& list, const auto& mask_of, std::size_t added) {
+            std::size_t at = list.size();
+            list.push_back(added);
+            for (; at > 0 && mask_of(list[at - 1]) > mask_of(list[at]); --at) std::swap(list[at - 1], list[at]);
+        };
+        for (std::size_t g = 0; g < shape.groups.size(); ++g)
+            if (shape.groups[g].parent != tree_shape::none)
+                by_mask(groups[shape.groups[g].parent], [&](std::size_t i) { return shape.groups[i].groupmask; }, g);
+        for (std::size_t c = 0; c < shape.cpus.size(); ++c)
+            by_mask(cpus[shape.cpus[c].group], [&](std::size_t i) { return shape.cpus[i].childmask; }, c);
+    }
+};
+
+inline std::string hex(std::uint64_t mask) {
+    std::ostringstream text;
+    text << "0x" << std::hex << mask;
+    return text.str();
+}
+
+template <class Group>
+std::string describe(const Group& g) {
+    std::ostringstream text;
+    text << "group " << g.id() << "  level " << g.level();
+    if (g.family() >= 0) text << "  node " << g.family();
+    if (g.parent() != nullptr) text << "  mask " << hex(g.groupmask());
+    const auto word = g.current();
+    text << "  active " << hex(word.active()) << "  migrator "
+         << (word.has_migrator() ? hex(word.migrator()) : std::string("none"));
+    return text.str();
+}
+
+template <class Hierarchy>
+void draw_group(std::ostream& out, const Hierarchy& tree, const drawn_children& children, std::size_t index,
+                const std::string& indent) {
+    const auto& g = tree.groups()[index];
+    out << describe(g);
+    if (g.level() == 0) {
+        const auto word = g.current();
+        out << "  cpus";
+        for (std::size_t c : children.cpus[index]) {
+            const auto mask = static_cast<typename Hierarchy::mask_type>(tree.shape().cpus[c].childmask);
+            out << ' ' << (word.migrator() == mask && word.has_migrator() ? ">" : word.is_active(mask) ? "*" : "")
+                << tree.shape().cpus[c].info.id;
+        }
+    }
+    out << '\n';
+    const auto& below = children.groups[index];
+    for (std::size_t i = 0; i < below.size(); ++i) {
+        const bool last = i + 1 == below.size();
+        out << indent << (last ? "`- " : "|- ");
+        draw_group(out, tree, children, below[i], indent + (last ? "   " : "|  "));
+    }
+}
+
+}  // namespace detail
+
+/// Writes the tree as text, one line a group, children below their parent in the order
+/// of their masks. On the lines of level 0 the CPUs follow, in the order of their masks
+/// 0x1, 0x2, 0x4 ..., with `>` before the group's migrator and `*` before others that are
+/// awake. Reads each word once; with walks in flight the picture may be of no one moment.
+template <class Hierarchy>
+void draw_text(std::ostream& out, const Hierarchy& tree) {
+    if (tree.root() == nullptr) {
+        out << "(no CPU)\n";
+        return;
+    }
+    detail::draw_group(out, tree, detail::drawn_children(tree.shape()), tree.shape().root, "");
+}
+
+/// Writes the tree for Graphviz's `dot`: groups as boxes, CPUs as ellipses, what is awake
+/// filled, edges labelled with masks, the way down to the migrator drawn bold.
+template <class Hierarchy>
+void draw_dot(std::ostream& out, const Hierarchy& tree) {
+    const tree_shape& shape = tree.shape();
+    out << "digraph tmigr {\n  rankdir=TB;\n  node [fontname=\"Helvetica\", fontsize=10];\n"
+           "  edge [fontname=\"Helvetica\", fontsize=9, arrowhead=none];\n";
+    for (const auto& g : tree.groups()) {
+        const auto word = g.current();
+        out << "  g" << g.id() << " [shape=box, label=\"group " << g.id() << "\\nlevel " << g.level();
+        if (g.family() >= 0) out << ", node " << g.family();
+        out << "\\nactive " << detail::hex(word.active()) << "\\nmigrator "
+            << (word.has_migrator() ? detail::hex(word.migrator()) : std::string("none")) << '"'
+            << (word.is_active() ? ", style=filled, fillcolor=\"#cfe8cf\"" : "") << "];\n";
+    }
+    const auto edge = [&](const auto& parent, std::uint64_t mask) {
+        const bool chosen = parent.current().has_migrator() && parent.current().migrator() == mask;
+        out << " [label=\"" << detail::hex(mask) << '"' << (chosen ? ", penwidth=2.5" : "") << "];\n";
+    };
+    for (const auto& g : tree.groups())
+        if (g.parent() != nullptr) {
+            out << "  g" << g.parent()->id() << " -> g" << g.id();
+            edge(*g.parent(), g.groupmask());
+        }
+    for (const shape_cpu& cpu : shape.cpus) {
+        const auto& leaf = tree.groups()[cpu.group];
+        const auto mask = static_cast<typename Hierarchy::mask_type>(cpu.childmask);
+        out << "  c" << cpu.info.id << " [label=\"CPU " << cpu.info.id << '"'
+            << (leaf.current().is_active(mask) ? ", style=filled, fillcolor=\"#cfe8cf\"" : "") << "];\n  g"
+            << leaf.id() << " -> c" << cpu.info.id;
+        edge(leaf, cpu.childmask);
+    }
+    out << "}\n";
+}
+
+}  // namespace tmigr
+
+#endif

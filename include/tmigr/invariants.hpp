@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef TMIGR_INVARIANTS_HPP
+#define TMIGR_INVARIANTS_HPP
+
+#include <tmigr/state.hpp>
+
+#include <optional>
+#include <type_traits>
+
+namespace tmigr {
+
+/// What holds in every hierarchy. Unit, stress and model tests check them with the
+/// functions below and report them by these names and numbers.
+///
+/// At every moment, in every word:
+///   1 migrator_is_active  migrator is none exactly when active is empty, else active
+///   2 one_migrator        migrator is none or one bit
+/// Whenever no walk is in flight:
+///   3 active_up           a child's bit is set in its parent exactly when it is active
+///   6 low_first           in a group that prefers low, the migrator is the lowest active bit
+/// Of every walk:
+///   7 bounded             each level at most once
+///   8 silent_top          no level above a group that neither woke nor fell idle
+/// Numbers 4 (covered) and 5 (no_late) speak of expiries and are theirs.
+enum class invariant {
+    migrator_is_active = 1,
+    one_migrator = 2,
+    active_up = 3,
+    low_first = 6,
+    bounded = 7,
+    silent_top = 8,
+};
+
+constexpr const char* name(invariant i) noexcept {
+    switch (i) {
+        case invariant::migrator_is_active: return "1 migrator-is-active";
+        case invariant::one_migrator: return "2 one-migrator";
+        case invariant::active_up: return "3 active-up";
+        case invariant::low_first: return "6 low-first";
+        case invariant::bounded: return "7 bounded";
+        case invariant::silent_top: return "8 silent-top";
+    }
+    return "unknown invariant";
+}
+
+/// The first invariant of a single word that `word` breaks, if any. Invariant 6 holds
+/// only at rest: pass `pick::first` while walks are in flight.
+template <class State>
+constexpr std::optional<invariant> broken(State word, pick how = pick::first) noexcept {
+    if (word.has_migrator() != word.is_active()) return invariant::migrator_is_active;
+    if (!word.has_migrator()) return std::nullopt;
+    const auto migrator = word.migrator();
+    if (migrator == 0 || State::lowest(migrator) != migrator) return invariant::one_migrator;
+    if (!word.is_active(migrator)) return invariant::migrator_is_active;
+    if (how == pick::lowest && State::lowest(word.active()) != migrator) return invariant::low_first;
+    return std::nullopt;
+}
+
+/// A broken invariant and the group where it shows.
+template <class Group>
+struct violation {
+    invariant what;
+    const Group* where;
+};
+
+/// Checks 1, 2, 3 and 6 over all groups (a range of `const Group&`). No walk may be in
+/// flight. Returns the first violation found.
+///
+/// `awake_cpus(group)` gives the mask that a group of level 0 should have: the bits of
+/// the CPUs that are awake in truth.
+template <class Groups, class AwakeCpus>
+auto check_at_rest(const Groups& groups, AwakeCpus&& awake_cpus)
+    -> std::optional<violation<std::remove_cvref_t<decltype(*groups.begin())>>> {
+    using group_type = std::remove_cvref_t<decltype(*groups.begin())>;
+    using mask_type = typename group_type::mask_type;
+    using found = violation<group_type>;
+
+    // Quadratic, but allocates nothing: a model checker would count that as steps.
+    const auto active_groups_below = [&groups](const group_type& parent) {
+        mask_type mask = 0;
+        for (const group_type& g : groups)
+            if (g.parent() == &parent && g.current().is_active()) mask = static_cast<mask_type>(mask | g.groupmask());
+        return mask;
+    };
+
+    for (const group_type& g : groups) {
+        const auto word = g.current();
+        if (const auto what = broken(word, g.how())) return found{*what, &g};
+        const mask_type truth = g.level() == 0 ? static_cast<mask_type>(awake_cpus(g)) : active_groups_below(g);
+        if (word.active() != truth) return found{invariant::active_up, &g};
+    }
+    return std::nullopt;
+}
+
+}  // namespace tmigr
+
+#endif

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef TMIGR_TEXT_TRACER_HPP
+#define TMIGR_TEXT_TRACER_HPP
+
+#include <tmigr/shape.hpp>
+#include <tmigr/trace.hpp>
+
+#include <cinttypes>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <mutex>
+#include <ostream>
+
+namespace tmigr {
+
+/// Writes events as lines of ftrace text, as Linux prints its own, so that tools for
+/// kernel traces read them. Thread-safe: lines never mix; like the kernel's, two lines of
+/// two threads may stand in another order than the steps they report.
+///
+/// Copies write to the same stream, which must outlive them. A default-constructed one
+/// writes nothing. Groups appear as their ids, in 16 hexadecimal digits.
+class text_tracer {
+public:
+    static constexpr bool enabled = true;
+
+    text_tracer() = default;
+    /// Writes a header to `out`, then lines. Newest kernels print a capacity where groups
+    /// and CPUs are connected, older ones do not: `form` decides.
+    explicit text_tracer(std::ostream& out, linux_form form = linux_form::newest)
+        : sink_(std::make_shared<sink>(out, form)) {
+        out << "# tracer: nop\n#\n#           TASK-PID     CPU#  FLAGS   TIMESTAMP  FUNCTION\n";
+    }
+
+    /// The time stamp of the lines to come, in nanoseconds; printed in microseconds.
+    void set_time(std::uint64_t nanoseconds) noexcept {
+        if (!sink_) return;
+        const std::lock_guard locked(sink_->mutex);
+        sink_->now = nanoseconds;
+    }
+
+    /// False when a line could not be written.
+    bool ok() const noexcept { return !sink_ || sink_->out.good(); }
+
+    template <class Event>
+    void trace(const Event& e, cpu_id on) noexcept {
+        if (!sink_) return;
+        const std::lock_guard locked(sink_->mutex);
+        char line[512];
+        int n = std::snprintf(line, sizeof line,
+                              "          <idle>-0       [%03" PRIu32 "] d.... %5" PRIu64 ".%06" PRIu64 ": %s: ", on,
+                              sink_->now / 1'000'000'000, sink_->now / 1'000 % 1'000'000, Event::name);
+        n += fields(line + n, sizeof line - static_cast<std::size_t>(n), e, sink_->form);
+        try {
+            sink_->out.write(line, n).put('\n');
+        } catch (...) {
+            // A stream that throws has its badbit set already: ok() tells.
+        }
+    }
+
+private:
+    struct sink {
+        sink(std::ostream& o, linux_form f) : out(o), form(f) {}
+        std::ostream& out;
+        linux_form form;
+        std::mutex mutex;
+        std::uint64_t now = 0;
+    };
+
+    static int fields(char* to, std::size_t room, const event::group_set& e, linux_form) {
+        return std::snprintf(to, room, "group=%016" PRIx64 " lvl=%u numa=%" PRId32, e.group, e.lvl, e.numa);
+    }
+    static int fields(char* to, std::size_t room, const event::connect_child_parent& e, linux_form form) {
+        const int n = std::snprintf(to, room, "group=%016" PRIx64, e.group);
+        return n + connection(to + n, room - static_cast<std::size_t>(n), e, form);
+    }
+    static int fields(char* to, std::size_t room, const event::connect_cpu_parent& e, linux_form form) {
+        const int n = std::snprintf(to, room, "cpu=%" PRIu32, e.cpu);
+        return n + connection(to + n, room - static_cast<std::size_t>(n), e, form);
+    }
+    static int fields(char* to, std::size_t room, const event::group_word& e, linux_form) {
+        return std::snprintf(to, room,
+                             "group=%016" PRIx64 " lvl=%u numa=%" PRId32 " active=%" PRIx64 " migrator=%" PRIx64
+                             " parent=%016" PRIx64 " childmask=%" PRIx64,
+                             e.group, e.lvl, e.numa, e.active, e.migrator, e.parent, e.childmask);
+    }
+    static int fields(char* to, std::size_t room, const event::cpu_active& e, linux_form) {
+        return std::snprintf(to, room, "cpu=%" PRIu32 " parent=%016" PRIx64 " wakeup=%" PRIu64, e.cpu, e.parent,
+                             e.wakeup);
+    }
+    static int fields(char* to, std::size_t room, const event::cpu_idle& e, linux_form) {
+        return std::snprintf(to, room, "cpu=%" PRIu32 " parent=%016" PRIx64 " nextevt=%" PRIu64 " wakeup=%" PRIu64,
+                             e.cpu, e.parent, e.nextevt, e.wakeup);
+    }
+
+    // The part that the two connect events share.
+    template <class Connect>
+    static int connection(char* to, std::size_t room, const Connect& e, linux_form form) {
+        int n = std::snprintf(to, room, " groupmask=%" PRIx64 " parent=%016" PRIx64 " lvl=%u numa=%" PRId32,
+                              e.groupmask, e.parent, e.lvl, e.numa);
+        if (form == linux_form::newest)
+            n += std::snprintf(to + n, room - static_cast<std::size_t>(n), " capacity=%u", e.capacity);
+        return n + std::snprintf(to + n, room - static_cast<std::size_t>(n), " num_children=%u", e.num_children);
+    }
+
+    std::shared_ptr<sink> sink_;
+};
+static_assert(tracer<text_tracer>);
+
+}  // namespace tmigr
+
+#endif

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef TMIGR_TRACE_HPP
+#define TMIGR_TRACE_HPP
+
+#include <tmigr/topology.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <limits>
+
+namespace tmigr {
+
+/// Names a group in events: unique within one hierarchy, never 0.
+using group_id = std::uint64_t;
+inline constexpr group_id no_group = 0;
+
+/// What happens in a hierarchy, one type per trace event of Linux, with the names
+/// and meanings of the kernel's printed fields. The text tracer writes them, the
+/// ftrace reader returns them.
+///
+/// Masks are those of the hierarchy's state word; `migrator` is all ones for "none".
+/// `numa` is the family of the group, -1 for none. Times are in nanoseconds, or in
+/// whatever the user's ticks are; `never` stands for none.
+namespace event {
+
+inline constexpr std::uint64_t never = std::numeric_limits<std::int64_t>::max();
+
+/// A group was made.
+struct group_set {
+    static constexpr const char* name = "tmigr_group_set";
+    group_id group = no_group;
+    unsigned lvl = 0;
+    family_id numa = no_family;
+    friend bool operator==(const group_set&, const group_set&) = default;
+};
+
+/// A group got its place under a parent. lvl, numa, num_children are the parent's.
+struct connect_child_parent {
+    static constexpr const char* name = "tmigr_connect_child_parent";
+    group_id group = no_group;
+    std::uint64_t groupmask = 0;
+    group_id parent = no_group;
+    unsigned lvl = 0;
+    family_id numa = no_family;
+    unsigned capacity = max_capacity;
+    unsigned num_children = 0;
+    friend bool operator==(const connect_child_parent&, const connect_child_parent&) = default;
+};
+
+/// A CPU got its place in a group of level 0.
+struct connect_cpu_parent {
+    static constexpr const char* name = "tmigr_connect_cpu_parent";
+    cpu_id cpu = 0;
+    std::uint64_t groupmask = 0;
+    group_id parent = no_group;
+    unsigned lvl = 0;
+    family_id numa = no_family;
+    unsigned capacity = max_capacity;
+    unsigned num_children = 0;
+    friend bool operator==(const connect_cpu_parent&, const connect_cpu_parent&) = default;
+};
+
+/// The fields of the two events of a group's word; active and migrator are those
+/// after the change.
+struct group_word {
+    group_id group = no_group;
+    unsigned lvl = 0;
+    family_id numa = no_family;
+    std::uint64_t active = 0;
+    std::uint64_t migrator = 0;
+    group_id parent = no_group;
+    std::uint64_t childmask = 0;
+    friend bool operator==(const group_word&, const group_word&) = default;
+};
+struct group_set_cpu_active : group_word {
+    static constexpr const char* name = "tmigr_group_set_cpu_active";
+};
+struct group_set_cpu_inactive : group_word {
+    static constexpr const char* name = "tmigr_group_set_cpu_inactive";
+};
+
+/// A CPU left idle.
+struct cpu_active {
+    static constexpr const char* name = "tmigr_cpu_active";
+    cpu_id cpu = 0;
+    group_id parent = no_group;
+    std::uint64_t wakeup = never;
+    friend bool operator==(const cpu_active&, const cpu_active&) = default;
+};
+
+/// A CPU went idle; nextevt is its own next timer, wakeup the one it has to arm for all.
+struct cpu_idle {
+    static constexpr const char* name = "tmigr_cpu_idle";
+    cpu_id cpu = 0;
+    group_id parent = no_group;
+    std::uint64_t nextevt = never;
+    std::uint64_t wakeup = never;
+    friend bool operator==(const cpu_idle&, const cpu_idle&) = default;
+};
+
+}  // namespace event
+
+/// What a hierarchy tells about itself. `trace(event, on)` is called right after the
+/// step it reports has taken effect, by the thread that took it; `on` is the CPU that
+/// acted. It must be `noexcept`, and, when several threads use the hierarchy, safe to
+/// call from all of them at once.
+template <class Tracer>
+concept tracer = std::default_initializable<Tracer> &&
+                 requires(Tracer& t, const event::group_set& made, const event::group_set_cpu_active& word,
+                          cpu_id on) {
+                     { t.trace(made, on) } noexcept;
+                     { t.trace(word, on) } noexcept;
+                     { Tracer::enabled } -> std::convertible_to<bool>;
+                 };
+
+/// Traces nothing and costs nothing: events are not even made.
+struct no_tracer {
+    static constexpr bool enabled = false;
+    template <class Event>
+    constexpr void trace(const Event&, cpu_id) const noexcept {}
+};
+static_assert(tracer<no_tracer>);
+
+}  // namespace tmigr
+
+#endif

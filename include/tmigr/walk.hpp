@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef TMIGR_WALK_HPP
+#define TMIGR_WALK_HPP
+
+#include <tmigr/config.hpp>
+#include <tmigr/group.hpp>
+
+namespace tmigr {
+
+// The two walks. Both start at a group below which something changed and go up with one
+// compare-and-swap per level, as far as something above has to change.
+//
+// Invariants that they keep (numbers as in invariants.hpp): 1 and 2 at every step, 3 and
+// 6 whenever no walk is in flight; 7, a level at most once; 8, nothing above the last
+// group that changed from or to idle.
+//
+// Progress: lock-free. A compare-and-swap fails only because another walk changed the
+// same group, or, where the hardware has no single instruction for it, spuriously. A
+// thread that stops in the middle of a walk blocks nobody; the groups above it show the
+// state before its walk until it goes on.
+
+namespace detail {
+
+template <hierarchy_config Config>
+void report_visit(const group<Config>& g) noexcept {
+    if constexpr (requires { Config::atomics::visiting(0u); }) Config::atomics::visiting(g.level());
+}
+
+template <class Event, hierarchy_config Config>
+void report_word(typename Config::tracer& tracer, const group<Config>& g, typename Config::state word,
+                 typename Config::state::mask_type child, cpu_id on) noexcept {
+    if constexpr (Config::tracer::enabled) {
+        const group<Config>* parent = g.parent();
+        tracer.trace(Event{{g.id(), g.level(), g.family(), word.active(), word.migrator(),
+                            parent != nullptr ? parent->id() : no_group, child}},
+                     on);
+    }
+}
+
+}  // namespace detail
+
+/// A child of `start` became active: tells the groups from `start` upwards, up to the
+/// first that had a migrator already.
+///
+/// Called by the thread that acts for `child`, which was inactive; `on` is the CPU that
+/// appears in traces. Lock-free, allocates nothing, throws nothing. Gives the caller no
+/// ordering for its own data. Source: Linux 6.9, tmigr_active_up.
+template <hierarchy_config Config>
+void walk_active(group<Config>& start, typename Config::state::mask_type child, cpu_id on,
+                 typename Config::tracer& tracer) noexcept {
+    using orders = typename Config::orders;
+    for (group<Config>* g = &start; g != nullptr; child = g->groupmask(), g = g->parent()) {
+        detail::report_visit(*g);
+        // (A1) relaxed load of group.word: only a first guess, (A2) decides.
+        auto seen = g->word().load(orders::activate_load);
+        typename Config::state next;
+        // (A2) release swap of group.word, relaxed on failure; pairs with (D1), (D3).
+        //      carries: the words of the levels below, changed before this one is told.
+        //      killed by: walks_active_swap_relaxed
+        do next = seen.activated(child, g->how());
+        while (!g->word().compare_exchange_weak(seen, next, orders::activate_swap, orders::activate_retry));
+        detail::report_word<event::group_set_cpu_active>(tracer, *g, next, child, on);
+        if (seen.has_migrator()) return;
+    }
+}
+
+/// A child of `start` became inactive: clears it in the groups from `start` upwards, up
+/// to the first that stays active.
+///
+/// A group's bit is cleared only while the group is idle: a group that woke up again
+/// behind the walk keeps it. The walk goes on from a group that was idle before, since
+/// in a tree that grew the parent may not have known (docs/algorithm.md, "Growth").
+///
+/// Called by the thread that acts for `child`. Lock-free, allocates nothing, throws
+/// nothing. Gives the caller no ordering for its own data.
+/// Source: Linux 6.9, tmigr_inactive_up; the rule about idle groups is ours.
+template <hierarchy_config Config>
+void walk_inactive(group<Config>& start, typename Config::state::mask_type child, cpu_id on,
+                   typename Config::tracer& tracer) noexcept {
+    using orders = typename Config::orders;
+    const group<Config>* below = nullptr;
+    for (group<Config>* g = &start; g != nullptr; child = g->groupmask(), below = g, g = g->parent()) {
+        detail::report_visit(*g);
+        // (D1) acquire load of group.word; pairs with (A2).
+        //      sees: a wake-up of the group below, if its news is already in this word; so
+        //      (D2) is not older than what (D3) compares with.
+        //      killed by: walks_inactive_load_relaxed
+        auto seen = g->word().load(orders::deactivate_load);
+        typename Config::state next;
+        do {
+            // (D2) relaxed load of the word below: ordered after (D1) or a failed (D3). A
+            //      wake-up that it misses has not swapped this group yet, and will.
+            const bool awake_again = below != nullptr && below->word().load(orders::deactivate_child_load).is_active();
+            next = awake_again ? seen.touched() : seen.deactivated(child);
+            // (D3) acquire swap of group.word on success and failure; pairs with (A2).
+            //      failure: (D2) must be read afresh, as after (D1).
+            //      killed by: walks_inactive_retry_relaxed
+            //      success: nothing needs the acquire, but the rule before C++17, which the
+            //      checker follows, wants success to be no weaker than failure.
+        } while (!g->word().compare_exchange_weak(seen, next, orders::deactivate_swap, orders::deactivate_retry));
+        detail::report_word<event::group_set_cpu_inactive>(tracer, *g, next, child, on);
+        if (next.is_active()) return;
+    }
+}
+
+}  // namespace tmigr
+
+#endif
