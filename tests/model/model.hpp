@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef TMIGR_TESTS_MODEL_HPP
+#define TMIGR_TESTS_MODEL_HPP
+
+#include <tmigr/atomics/relacy.hpp>
+#include <tmigr/hierarchy.hpp>
+#include <tmigr/invariants.hpp>
+
+#include <array>
+#include <iostream>
+#include <streambuf>
+#include <string_view>
+
+namespace tmigr::model {
+
+/// Misuse ends an execution like any other failed assertion.
+struct relacy_misuse {
+    static void check(bool used_rightly, const char*) noexcept { RL_ASSERT(used_rightly); }
+};
+
+/// The library's own configuration on Relacy; tests shadow one thing at a time.
+template <cas_failures Failures = cas_failures::spurious>
+struct config : linux_config<basic_relacy_atomics<Failures>> {
+    using misuse = relacy_misuse;
+};
+
+/// Schedules drawn at random, the same ones in every run.
+inline rl::test_params random_schedules(rl::iteration_t executions) {
+    rl::test_params params;
+    params.search_type = rl::random_scheduler_type;
+    params.iteration_count = executions;
+    return params;
+}
+
+/// Every schedule in which threads are interrupted at most so often.
+inline rl::test_params all_schedules_with(unsigned context_switches) {
+    rl::test_params params;
+    params.search_type = rl::fair_context_bound_scheduler_type;
+    params.context_bound = context_switches;
+    return params;
+}
+
+/// Keeps the first words of Relacy and drops the rest. Never allocates: memory that is
+/// taken inside an execution belongs to the checker and must not outlive it.
+class first_words : public std::streambuf {
+public:
+    first_words() { setp(text_.data(), text_.data() + text_.size()); }
+    std::string_view text() const { return {pbase(), static_cast<std::size_t>(pptr() - pbase())}; }
+
+protected:
+    int overflow(int c) override { return traits_type::not_eof(c); }
+
+private:
+    std::array<char, 1 << 16> text_;
+};
+
+/// Runs `Suite` and returns what Relacy returned: whether the result was the one expected.
+/// Prints one line; Relacy's own words follow only on a surprise.
+template <class Suite>
+bool run(const char* name, rl::test_params params) {
+    first_words words;
+    std::ostream stream(&words);
+    params.output_stream = &stream;
+    params.progress_stream = &stream;
+    const bool passed = rl::simulate<Suite>(params);
+    std::cout << (passed ? "ok      " : "SURPRISE") << "  " << name << ": " << rl::test_result_str(params.test_result)
+              << " after " << params.stop_iteration << " executions" << std::endl;
+    if (!passed) std::cout << words.text() << '\n';
+    return passed;
+}
+
+}  // namespace tmigr::model
+
+#endif
