@@ -54,6 +54,13 @@ private:
     std::array<char, 1 << 16> text_;
 };
 
+/// Every schedule; for very small tests.
+inline rl::test_params all_schedules() {
+    rl::test_params params;
+    params.search_type = rl::fair_full_search_scheduler_type;
+    return params;
+}
+
 /// Runs `Suite` and returns what Relacy returned: whether the result was the one expected.
 /// Prints one line; Relacy's own words follow only on a surprise.
 template <class Suite>

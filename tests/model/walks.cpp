@@ -91,6 +91,16 @@ struct crossing_walks : rl::test_suite<crossing_walks<Config, Expected>, 3, Expe
     void after() { RL_ASSERT(tree.at_rest_with(2)); }
 };
 
+/// Two threads that fall asleep and wake in one group: few enough steps for every schedule.
+template <class Config, rl::test_result_e Expected>
+struct relieving_walks : rl::test_suite<relieving_walks<Config, Expected>, 2, Expected> {
+    small_tree<Config> tree;
+
+    void before() { tree.cpu(0).activate(); }
+    void thread(unsigned index) { index == 0 ? tree.cpu(0).deactivate() : tree.cpu(1).activate(); }
+    void after() { RL_ASSERT(tree.at_rest_with(2)); }
+};
+
 using library = model::config<>;
 using exhaustive = model::config<cas_failures::genuine>;
 constexpr auto must_pass = rl::test_result_success;
@@ -98,6 +108,9 @@ constexpr auto must_fail = rl::test_result_user_assert_failed;
 
 // One thing weakened each.
 struct walks_without_seq : library {
+    using state = basic_state<std::uint32_t, 8, 0>;
+};
+struct exhaustive_without_seq : exhaustive {
     using state = basic_state<std::uint32_t, 8, 0>;
 };
 struct walks_active_swap_relaxed : library {
@@ -128,6 +141,10 @@ int main() {
     ok &= model::run<crossing_walks<exhaustive, must_pass>>("crossing_walks, all schedules with 3 switches",
                                                            model::all_schedules_with(3));
 
+    ok &= model::run<relieving_walks<exhaustive, must_pass>>("relieving_walks, all schedules", model::all_schedules());
+
+    ok &= model::run<relieving_walks<exhaustive_without_seq, must_fail>>("relieving_walks_without_seq, all schedules",
+                                                                         model::all_schedules());
     ok &= model::run<walks<walks_without_seq, must_fail>>("walks_without_seq", random);
     ok &= model::run<walks<walks_active_swap_relaxed, must_fail>>("walks_active_swap_relaxed", random);
     ok &= model::run<walks<walks_inactive_load_relaxed, must_fail>>("walks_inactive_load_relaxed", random);

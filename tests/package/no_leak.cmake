@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSL-1.0
+# A consumer calls no_leak_before() ahead of bringing in tmigr and no_leak_after() behind it. What we may leave:
+# our two libraries, and variables with our name or that of a dependency.
+
+macro(no_leak_before)
+    enable_testing()
+    get_cmake_property(no_leak_names VARIABLES)
+    foreach(name IN LISTS no_leak_names)
+        set("no_leak_value_${name}" "${${name}}")
+    endforeach()
+    get_cmake_property(no_leak_cache CACHE_VARIABLES)
+endmacro()
+
+function(no_leak_targets directory result)
+    get_property(targets DIRECTORY "${directory}" PROPERTY BUILDSYSTEM_TARGETS)
+    get_property(below DIRECTORY "${directory}" PROPERTY SUBDIRECTORIES)
+    foreach(sub IN LISTS below)
+        no_leak_targets("${sub}" more)
+        list(APPEND targets ${more})
+    endforeach()
+    set(${result} ${targets} PARENT_SCOPE)
+endfunction()
+
+function(no_leak_after)
+    set(leaks "")
+
+    get_cmake_property(names VARIABLES)
+    list(FILTER names INCLUDE REGEX "^(CMAKE_|BUILD_)")
+    list(FILTER names EXCLUDE REGEX "^CMAKE_(CURRENT_|PARENT_LIST_FILE|MATCH_|FIND_PACKAGE_NAME|(DIS|EN)ABLE_)")
+    foreach(name IN LISTS names)
+        if(NOT DEFINED "no_leak_value_${name}" OR NOT "${no_leak_value_${name}}" STREQUAL "${${name}}")
+            list(APPEND leaks "variable ${name} = ${${name}}")
+        endif()
+    endforeach()
+    foreach(name IN ITEMS CMAKE_CXX_STANDARD CMAKE_CXX_EXTENSIONS BUILD_TESTING)
+        if(DEFINED ${name})
+            list(APPEND leaks "variable ${name} = ${${name}}")
+        endif()
+    endforeach()
+
+    get_cmake_property(cache CACHE_VARIABLES)
+    list(REMOVE_ITEM cache ${no_leak_cache} no_leak)
+    # What CMake's own modules keep there for us.
+    list(FILTER cache EXCLUDE REGEX "^(TMIGR_|tmigr_|Boost_|boost_|FETCHCONTENT_|FetchContent_)")
+    list(FILTER cache EXCLUDE REGEX "^(FIND_PACKAGE_MESSAGE_|PKG_CONFIG_|(pkgcfg_lib|__pkg_config_.*)_tmigr_|prefix_result$)")
+    foreach(name IN LISTS cache)
+        list(APPEND leaks "cache variable ${name}")
+    endforeach()
+
+    no_leak_targets("${CMAKE_SOURCE_DIR}" targets)
+    list(REMOVE_ITEM targets tmigr_core tmigr_tmigr)
+    foreach(target IN LISTS targets)
+        list(APPEND leaks "target ${target}")
+    endforeach()
+
+    if(leaks)
+        list(JOIN leaks "\n  " leaks)
+        message(FATAL_ERROR "tmigr leaks into its consumer:\n  ${leaks}")
+    endif()
+endfunction()
