@@ -114,8 +114,6 @@ private:
         }
         connect_cpu(cpu, up.front());
         if (shape_.groups[top].parent == none) shape_.root = top;
-        for (std::size_t g = first_new_; g < shape_.groups.size(); ++g)
-            if (g != shape_.root && shape_.groups[g].parent == none) refuse(cpu);
         if (root_before_ != none && root_before_ != shape_.root &&
             shape_.groups[root_before_].parent == none)
             refuse(cpu);

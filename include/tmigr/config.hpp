@@ -28,7 +28,8 @@ struct walk_orders {
 };
 
 /// What happens on misuse, such as waking a CPU that is awake: `assert`, so nothing where
-/// NDEBUG is set. A replacement has the same function and may throw, log or abort.
+/// NDEBUG is set. A replacement has the same function; it may log, count or abort, but not
+/// throw, since the operations that call it do not.
 struct assert_on_misuse {
     static void check(bool used_rightly, [[maybe_unused]] const char* rule) noexcept {
         assert(used_rightly && rule != nullptr);
@@ -46,7 +47,7 @@ concept hierarchy_config =
         { word.deactivated(mask) } noexcept -> std::same_as<typename C::state>;
         { word.touched() } noexcept -> std::same_as<typename C::state>;
         C::orders::activate_swap;
-        C::misuse::check(true, "");
+        { C::misuse::check(true, "") } noexcept;
         { C::cache_line } -> std::convertible_to<std::size_t>;
     };
 

@@ -46,8 +46,8 @@ public:
     explicit cpu_handle(cpu_seat<Config>& seat) noexcept : seat_(&seat) {}
 
     /// The CPU leaves idle. Precondition: it is idle (checked as `Config::misuse` says).
-    /// Lock-free; at most one read-modify-write per level, one where somebody in its group
-    /// is awake already. Gives no ordering for the caller's own data.
+    /// Lock-free; without contention one read-modify-write per level up to the first where
+    /// somebody else is awake already. Gives no ordering for the caller's own data.
     void activate() const noexcept {
         Config::misuse::check(!seat_->awake_.get(), "activate: the CPU is idle");
         seat_->awake_.set(true);
@@ -57,8 +57,8 @@ public:
     }
 
     /// The CPU enters idle. Precondition: it is awake (checked as `Config::misuse` says).
-    /// Lock-free; at most one read-modify-write per level, one where somebody else in its
-    /// group is awake. Gives no ordering for the caller's own data.
+    /// Lock-free; without contention one read-modify-write per level up to the first where
+    /// somebody else is still awake. Gives no ordering for the caller's own data.
     void deactivate() const noexcept {
         Config::misuse::check(seat_->awake_.get(), "deactivate: the CPU is awake");
         seat_->awake_.set(false);

@@ -16,12 +16,21 @@ namespace tmigr {
 
 namespace detail {
 
+/// What a family is called: its number is that of a node unless families were assigned.
+inline const char* family_word(const tree_shape& shape) {
+    for (const shape_cpu& cpu : shape.cpus)
+        if (cpu.info.family != cpu.info.node) return "family ";
+    return "node ";
+}
+
 /// The children of every group of a hierarchy, by index, in the order of their masks.
 struct drawn_children {
     std::vector<std::vector<std::size_t>> groups;
     std::vector<std::vector<std::size_t>> cpus;
+    const char* family_word;
 
-    explicit drawn_children(const tree_shape& shape) : groups(shape.groups.size()), cpus(shape.groups.size()) {
+    explicit drawn_children(const tree_shape& shape)
+        : groups(shape.groups.size()), cpus(shape.groups.size()), family_word(detail::family_word(shape)) {
         const auto by_mask = [](auto& list, const auto& mask_of, std::size_t added) {
             std::size_t at = list.size();
             list.push_back(added);
@@ -42,10 +51,10 @@ inline std::string hex(std::uint64_t mask) {
 }
 
 template <class Group>
-std::string describe(const Group& g) {
+std::string describe(const Group& g, const char* family_word) {
     std::ostringstream text;
     text << "group " << g.id() << "  level " << g.level();
-    if (g.family() >= 0) text << "  node " << g.family();
+    if (g.family() >= 0) text << "  " << family_word << g.family();
     if (g.parent() != nullptr) text << "  mask " << hex(g.groupmask());
     const auto word = g.current();
     text << "  active " << hex(word.active()) << "  migrator "
@@ -57,7 +66,7 @@ template <class Hierarchy>
 void draw_group(std::ostream& out, const Hierarchy& tree, const drawn_children& children, std::size_t index,
                 const std::string& indent) {
     const auto& g = tree.groups()[index];
-    out << describe(g);
+    out << describe(g, children.family_word);
     if (g.level() == 0) {
         const auto word = g.current();
         out << "  cpus";
@@ -101,7 +110,7 @@ void draw_dot(std::ostream& out, const Hierarchy& tree) {
     for (const auto& g : tree.groups()) {
         const auto word = g.current();
         out << "  g" << g.id() << " [shape=box, label=\"group " << g.id() << "\\nlevel " << g.level();
-        if (g.family() >= 0) out << ", node " << g.family();
+        if (g.family() >= 0) out << ", " << detail::family_word(shape) << g.family();
         out << "\\nactive " << detail::hex(word.active()) << "\\nmigrator "
             << (word.has_migrator() ? detail::hex(word.migrator()) : std::string("none")) << '"'
             << (word.is_active() ? ", style=filled, fillcolor=\"#cfe8cf\"" : "") << "];\n";

@@ -31,9 +31,9 @@ struct hierarchy_options {
 /// The tree of groups of one machine, and the CPUs in it. Owns everything that handles
 /// and walks refer to; neither copied nor moved.
 ///
-/// Threads: `add` must not run while any CPU walks; calls of `add` exclude each other.
-/// Everything else may run at any time on any thread, the walks through the handles of
-/// `cpu()`, one thread at a time for each CPU. All CPUs start idle.
+/// Threads: while `add` runs nothing else may, neither walks nor queries; calls of `add`
+/// exclude each other. Otherwise everything may run at any time on any thread, the walks
+/// through the handles of `cpu()`, one thread at a time for each CPU. All CPUs start idle.
 ///
 /// Source: Linux 6.9 and newer, kernel/time/timer_migration.c.
 template <hierarchy_config Config>
@@ -68,7 +68,7 @@ public:
     /// Takes a CPU in, idle. Where the root grows and the old root is active, the new one
     /// learns of it. Throws `input_error` (the number is taken, or see `tree_builder::add`)
     /// and `std::bad_alloc`; the tree is as before then, and a retry is allowed.
-    /// Blocks while another thread adds. Precondition: no walk is in flight.
+    /// Blocks while another thread adds. Precondition: no walk or query is in flight.
     handle add(const cpu_info& info) {
         const std::lock_guard growing(mutex_);
         if (index_.contains(info.id))

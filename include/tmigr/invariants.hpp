@@ -20,7 +20,7 @@ namespace tmigr {
 ///   6 low_first           in a group that prefers low, the migrator is the lowest active bit
 /// Of every walk:
 ///   7 bounded             each level at most once
-///   8 silent_top          no level above a group that neither woke nor fell idle
+///   8 silent_top          no level above a group that was active and stays so
 /// Numbers 4 (covered) and 5 (no_late) speak of expiries and are theirs.
 enum class invariant {
     migrator_is_active = 1,

@@ -2,8 +2,9 @@
 #ifndef TMIGR_TMIGR_HPP
 #define TMIGR_TMIGR_HPP
 
-// Everything that needs no optional library, with Linux's defaults on Boost.Atomic.
-// Programs that want another backend include `hierarchy.hpp` and that backend instead.
+// The tree with Linux's defaults, on Boost.Atomic and for one thread, the reader of lists
+// of CPUs, drawing and tracing. Further backends, wide words and the readers of traces
+// and of hwloc have headers of their own; so has the tree alone, `hierarchy.hpp`.
 
 #include <tmigr/atomics/boost.hpp>
 #include <tmigr/atomics/plain.hpp>

@@ -34,7 +34,7 @@ struct cpu_info {
     cpu_id id = 0;
     node_id node = no_node;
     unsigned capacity = max_capacity;  ///< 1..1024
-    family_id family = no_family;      ///< the node, unless families are assigned
+    family_id family = node;           ///< the node, unless families are assigned
 
     friend bool operator==(const cpu_info&, const cpu_info&) = default;
 };

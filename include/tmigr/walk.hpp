@@ -11,8 +11,8 @@ namespace tmigr {
 // compare-and-swap per level, as far as something above has to change.
 //
 // Invariants that they keep (numbers as in invariants.hpp): 1 and 2 at every step, 3 and
-// 6 whenever no walk is in flight; 7, a level at most once; 8, nothing above the last
-// group that changed from or to idle.
+// 6 whenever no walk is in flight; 7, a level at most once; 8, nothing above the first
+// group that stays active (a walk that finds a group idle already goes on).
 //
 // Progress: lock-free. A compare-and-swap fails only because another walk changed the
 // same group, or, where the hardware has no single instruction for it, spuriously. A
@@ -68,8 +68,8 @@ void walk_active(group<Config>& start, typename Config::state::mask_type child, 
 /// to the first that stays active.
 ///
 /// A group's bit is cleared only while the group is idle: a group that woke up again
-/// behind the walk keeps it. The walk goes on from a group that was idle before, since
-/// in a tree that grew the parent may not have known (docs/algorithm.md, "Growth").
+/// behind the walk keeps it. The walk goes on from a group that was idle before: it was
+/// late, or the tree grew and the parent may not know (docs/algorithm.md, "Growth").
 ///
 /// Called by the thread that acts for `child`. Lock-free, allocates nothing, throws
 /// nothing. Gives the caller no ordering for its own data.

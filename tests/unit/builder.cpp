@@ -197,8 +197,8 @@ TEST_CASE("an old form refuses what it cannot place, and keeps the tree") {
 
 TEST_CASE("undo takes the latest CPU back, and a retry gives the tree of a first success") {
     std::mt19937_64 random(7);
-    for (int round = 0; round < 200; ++round) {
-        const topology machine = test::random_machine(random, 1 + random() % 120);
+    for (int round = 0; round < 60; ++round) {
+        const topology machine = test::random_machine(random, 1 + random() % 60);
         const shape_options options{std::vector{2u, 4u, 8u}[random() % 3], linux_form::newest};
         tree_builder steady(machine.possible_cpus(), machine.family_count(), options);
         tree_builder wavering(machine.possible_cpus(), machine.family_count(), options);

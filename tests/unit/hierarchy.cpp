@@ -139,6 +139,27 @@ TEST_CASE("groups above the cross-family level can prefer the lowest child") {
     CHECK(tree.migrator() == 13);
 }
 
+TEST_CASE("a CPU's family is its node unless somebody says otherwise") {
+    STATIC_REQUIRE(cpu_info{.id = 1, .node = 3}.family == 3);
+    STATIC_REQUIRE(cpu_info{.id = 1}.family == no_family);
+    basic_hierarchy<linux_config<plain_atomics>> tree(16, 2);
+    tree.add({.id = 0, .node = 0});
+    tree.add({.id = 1, .node = 1});
+    CHECK(tree.groups().size() == 3);
+}
+
+TEST_CASE("families that are not nodes are drawn as families") {
+    topology machine;
+    for (cpu_id i = 0; i < 4; ++i) machine.add(i, 0, i < 2 ? 442 : 1024);
+    machine.assign_families([](const cpu_info& cpu) { return static_cast<family_id>(cpu.capacity); });
+    machine.set_possible(16, 1);
+    basic_hierarchy<linux_config<plain_atomics>> tree(machine);
+    std::ostringstream text;
+    draw_text(text, tree);
+    CHECK(text.str().find("family 442  mask 0x1") != std::string::npos);
+    CHECK(text.str().find("node") == std::string::npos);
+}
+
 TEST_CASE("what cannot be is refused, and nothing changes") {
     hierarchy tree(two_nodes());
     const auto groups = tree.groups().size();
