@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef TMIGR_EXAMPLES_TREE_DESCRIBE_HPP
+#define TMIGR_EXAMPLES_TREE_DESCRIBE_HPP
+
+#include <tmigr/builder.hpp>
+#include <tmigr/topology.hpp>
+
+#include <string>
+
+namespace tree_tool {
+
+/// A machine and its tree in numbers, a line each.
+std::string describe(const tmigr::topology& machine, const tmigr::tree_shape& shape,
+                     tmigr::level_estimate estimate, const tmigr::shape_options& how);
+
+}  // namespace tree_tool
+
+#endif
