@@ -31,8 +31,7 @@ tmigr::topology one_node() {
 template <class Atomics>
 tree_on<Atomics>& tree_with_cpu0_awake() {
     static tree_on<Atomics> tree(one_node());
-    static const bool awake = (tree.cpu(0).activate(), true);
-    benchmark::DoNotOptimize(awake);
+    [[maybe_unused]] static const bool awake = (tree.cpu(0).activate(), true);
     return tree;
 }
 

@@ -3,6 +3,8 @@
 
 find_package(Threads REQUIRED)
 
+set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
+
 add_library(tmigr_warnings INTERFACE)
 target_compile_options(tmigr_warnings INTERFACE
     -Wall -Wextra -Wpedantic -Wconversion -Wshadow $<$<BOOL:${TMIGR_WERROR}>:-Werror>
