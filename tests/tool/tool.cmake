@@ -16,7 +16,8 @@ function(tool status)
         message(FATAL_ERROR "tmigr-tree ${arguments}\nexit status ${result}, expected ${status}\n"
                             "${written}${complaint}")
     endif()
-    if(NOT status EQUAL 2 AND NOT complaint STREQUAL "")
+    # hwloc warns there where a container hides parts of the machine.
+    if(NOT status EQUAL 2 AND NOT "--live" IN_LIST ARGN AND NOT complaint STREQUAL "")
         message(FATAL_ERROR "nothing expected on standard error, got\n${complaint}")
     endif()
     set(out "${written}" PARENT_SCOPE)
