@@ -16,11 +16,11 @@ namespace tmigr {
 /// Puts arriving CPUs into a tree of groups exactly as Linux does, one at a time and in
 /// any order. Deals in numbers only: no state words, no threads. Not thread-safe.
 ///
-/// Two things go beyond Linux, in the newest form only. Where the estimate of the number
-/// of levels is too small (CPUs spread unevenly over nodes, more CPUs than announced)
-/// Linux refuses the CPU; here a level is added. And width 2 works: the place that a new
-/// root keeps for the old one counts as room for it. For a single possible CPU Linux
-/// builds nothing; here it gets a group of its own.
+/// Beyond Linux, in the newest form: where the estimate of the number of levels is too
+/// small (CPUs spread unevenly over nodes, more CPUs than announced) Linux refuses the
+/// CPU, here a level is added; and width 2 works, since the place that a new root keeps
+/// for the old one counts as room for it. In all forms: for a single possible CPU Linux
+/// builds nothing, here it gets a group of its own.
 ///
 /// Source: Linux 6.9, 6.13 and 6.19, kernel/time/timer_migration.c, in our own words in
 /// docs/algorithm.md, "How the tree is built".

@@ -2,6 +2,7 @@
 #ifndef TMIGR_DRAW_HPP
 #define TMIGR_DRAW_HPP
 
+#include <tmigr/detail/hex.hpp>
 #include <tmigr/shape.hpp>
 
 #include <cstddef>
@@ -44,21 +45,14 @@ struct drawn_children {
     }
 };
 
-inline std::string hex(std::uint64_t mask) {
-    std::ostringstream text;
-    text << "0x" << std::hex << mask;
-    return text.str();
-}
-
 template <class Group>
-std::string describe(const Group& g, const char* family_word) {
+std::string describe(const Group& g, typename Group::state word, const char* family_word) {
     std::ostringstream text;
     text << "group " << g.id() << "  level " << g.level();
     if (g.family() >= 0) text << "  " << family_word << g.family();
-    if (g.parent() != nullptr) text << "  mask " << hex(g.groupmask());
-    const auto word = g.current();
-    text << "  active " << hex(word.active()) << "  migrator "
-         << (word.has_migrator() ? hex(word.migrator()) : std::string("none"));
+    if (g.parent() != nullptr) text << "  mask " << "0x" << hex(g.groupmask());
+    text << "  active " << "0x" << hex(word.active()) << "  migrator "
+         << (word.has_migrator() ? "0x" + hex(word.migrator()) : std::string("none"));
     return text.str();
 }
 
@@ -66,9 +60,9 @@ template <class Hierarchy>
 void draw_group(std::ostream& out, const Hierarchy& tree, const drawn_children& children, std::size_t index,
                 const std::string& indent) {
     const auto& g = tree.groups()[index];
-    out << describe(g, children.family_word);
+    const auto word = g.current();
+    out << describe(g, word, children.family_word);
     if (g.level() == 0) {
-        const auto word = g.current();
         out << "  cpus";
         for (std::size_t c : children.cpus[index]) {
             const auto mask = static_cast<typename Hierarchy::mask_type>(tree.shape().cpus[c].childmask);
@@ -101,36 +95,38 @@ void draw_text(std::ostream& out, const Hierarchy& tree) {
 }
 
 /// Writes the tree for Graphviz's `dot`: groups as boxes, CPUs as ellipses, what is awake
-/// filled, edges labelled with masks, the way down to the migrator drawn bold.
+/// filled, edges labelled with masks, those to the groups' migrators bold. Reads each word
+/// once; with walks in flight the picture may be of no one moment.
 template <class Hierarchy>
 void draw_dot(std::ostream& out, const Hierarchy& tree) {
     const tree_shape& shape = tree.shape();
+    const char* family = detail::family_word(shape);
+    std::vector<typename Hierarchy::state> words;
+    for (const auto& g : tree.groups()) words.push_back(g.current());
+    const auto edge = [&](std::size_t parent, std::uint64_t mask) {
+        const bool chosen = words[parent].has_migrator() && words[parent].migrator() == mask;
+        out << " [label=\"" << "0x" << detail::hex(mask) << '"' << (chosen ? ", penwidth=2.5" : "") << "];\n";
+    };
+    const auto filled = [](bool awake) { return awake ? ", style=filled, fillcolor=\"#cfe8cf\"" : ""; };
+
     out << "digraph tmigr {\n  rankdir=TB;\n  node [fontname=\"Helvetica\", fontsize=10];\n"
            "  edge [fontname=\"Helvetica\", fontsize=9, arrowhead=none];\n";
-    for (const auto& g : tree.groups()) {
-        const auto word = g.current();
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const auto& g = tree.groups()[i];
         out << "  g" << g.id() << " [shape=box, label=\"group " << g.id() << "\\nlevel " << g.level();
-        if (g.family() >= 0) out << ", " << detail::family_word(shape) << g.family();
-        out << "\\nactive " << detail::hex(word.active()) << "\\nmigrator "
-            << (word.has_migrator() ? detail::hex(word.migrator()) : std::string("none")) << '"'
-            << (word.is_active() ? ", style=filled, fillcolor=\"#cfe8cf\"" : "") << "];\n";
+        if (g.family() >= 0) out << ", " << family << g.family();
+        out << "\\nactive " << "0x" << detail::hex(words[i].active()) << "\\nmigrator "
+            << (words[i].has_migrator() ? "0x" + detail::hex(words[i].migrator()) : std::string("none")) << '"'
+            << filled(words[i].is_active()) << "];\n";
+        if (shape.groups[i].parent == tree_shape::none) continue;
+        out << "  g" << shape.groups[i].parent + 1 << " -> g" << g.id();
+        edge(shape.groups[i].parent, g.groupmask());
     }
-    const auto edge = [&](const auto& parent, std::uint64_t mask) {
-        const bool chosen = parent.current().has_migrator() && parent.current().migrator() == mask;
-        out << " [label=\"" << detail::hex(mask) << '"' << (chosen ? ", penwidth=2.5" : "") << "];\n";
-    };
-    for (const auto& g : tree.groups())
-        if (g.parent() != nullptr) {
-            out << "  g" << g.parent()->id() << " -> g" << g.id();
-            edge(*g.parent(), g.groupmask());
-        }
     for (const shape_cpu& cpu : shape.cpus) {
-        const auto& leaf = tree.groups()[cpu.group];
-        const auto mask = static_cast<typename Hierarchy::mask_type>(cpu.childmask);
         out << "  c" << cpu.info.id << " [label=\"CPU " << cpu.info.id << '"'
-            << (leaf.current().is_active(mask) ? ", style=filled, fillcolor=\"#cfe8cf\"" : "") << "];\n  g"
-            << leaf.id() << " -> c" << cpu.info.id;
-        edge(leaf, cpu.childmask);
+            << filled((words[cpu.group].active() & cpu.childmask) != 0) << "];\n  g" << cpu.group + 1 << " -> c"
+            << cpu.info.id;
+        edge(cpu.group, cpu.childmask);
     }
     out << "}\n";
 }

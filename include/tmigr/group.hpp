@@ -33,7 +33,9 @@ public:
                   "word, or tmigr::boost_atomics with -mcx16 on x86-64");
 
     group(group_id id, unsigned level, family_id family, pick how) noexcept
-        : word_(state{}), level_(static_cast<std::uint8_t>(level)), how_(how), family_(family), id_(id) {}
+        : word_(state{}), level_(static_cast<std::uint8_t>(level)), how_(how), family_(family), id_(id) {
+        layout();
+    }
     group(const group&) = delete;
     group& operator=(const group&) = delete;
 
@@ -59,7 +61,7 @@ public:
     void set_groupmask(mask_type mask) noexcept { groupmask_ = mask; }
     void set_parent(group* parent) noexcept { parent_ = parent; }
 
-    /// Compile-time proof of the layout above; `layout()` is never called.
+    /// Compile-time proof of the layout above, for every configuration that makes a group.
     static constexpr void layout() noexcept {
         static_assert(sizeof(group) % Config::cache_line == 0 && alignof(group) == Config::cache_line);
         static_assert(offsetof(group, word_) == 0, "the word starts the line");

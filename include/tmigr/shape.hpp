@@ -41,7 +41,7 @@ constexpr level_estimate estimate_levels(std::size_t cpus, std::size_t families,
         return levels;
     };
     if (families == 0) families = 1;
-    return {levels_for((cpus + families - 1) / families), levels_for(families)};
+    return {levels_for(cpus / families + (cpus % families != 0)), levels_for(families)};
 }
 
 /// A group as the builder sees it: numbers only.

@@ -40,7 +40,11 @@ public:
     }
 
     /// False when a line could not be written.
-    bool ok() const noexcept { return !sink_ || sink_->out.good(); }
+    bool ok() const noexcept {
+        if (!sink_) return true;
+        const std::lock_guard locked(sink_->mutex);
+        return sink_->out.good();
+    }
 
     template <class Event>
     void trace(const Event& e, cpu_id on) noexcept {

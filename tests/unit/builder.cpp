@@ -45,6 +45,7 @@ TEST_CASE("the number of levels is Linux's estimate") {
     CHECK(estimate_levels(24, 1, 24) == level_estimate{1, 0});
     CHECK(estimate_levels(9, 1, 2) == level_estimate{4, 0});
     CHECK(estimate_levels(SIZE_MAX, 1, 2) == level_estimate{64, 0});
+    CHECK(estimate_levels(SIZE_MAX, 2, 8) == level_estimate{21, 1});
     CHECK(estimate_levels(8, 0, 8) == level_estimate{1, 0});
 }
 

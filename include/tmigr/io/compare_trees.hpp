@@ -2,11 +2,11 @@
 #ifndef TMIGR_IO_COMPARE_TREES_HPP
 #define TMIGR_IO_COMPARE_TREES_HPP
 
+#include <tmigr/detail/hex.hpp>
 #include <tmigr/io/traced_tree.hpp>
 #include <tmigr/shape.hpp>
 
 #include <bit>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -100,7 +100,7 @@ private:
 
     void note_masks(const std::string& who, const std::string& what, std::uint64_t traced,
                     std::uint64_t built) {
-        note(who, what + " 0x" + hex(traced), "0x" + hex(built));
+        note(who, what + " 0x" + detail::hex(traced), "0x" + detail::hex(built));
     }
     void note(const std::string& who, const std::string& traced, const std::string& built) {
         const bool whereabouts = traced.ends_with("in the trace");
@@ -108,15 +108,10 @@ private:
                                (whereabouts ? "" : " in the tree"));
     }
 
-    static std::string name(group_id id) { return "group " + hex(id); }
+    static std::string name(group_id id) { return "group " + detail::hex(id); }
     static std::string name(group_id id, std::size_t g) {
         return name(id) + " (group " + std::to_string(g + 1) + " of the tree)";
     }
-    static std::string hex(std::uint64_t number) {
-        char text[16];
-        return {text, std::to_chars(text, text + sizeof text, number, 16).ptr};
-    }
-
     const traced_tree& traced_;
     const tree_shape& built_;
     std::vector<std::uint64_t> masks_;  // of the children of each built group

@@ -2,12 +2,12 @@
 #ifndef TMIGR_IO_REPLAY_HPP
 #define TMIGR_IO_REPLAY_HPP
 
+#include <tmigr/detail/hex.hpp>
 #include <tmigr/detail/line_order.hpp>
 #include <tmigr/io/ftrace.hpp>
 #include <tmigr/state.hpp>
 
 #include <bit>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -265,7 +265,7 @@ private:
                (l.woke ? !before->is_active() : before->is_active() && l.word.active == 0);
     }
     static std::string must_go_on(const line& l) {
-        return "a line of the same CPU for group=" + hex(l.word.parent) + " behind it";
+        return "a line of the same CPU for group=" + detail::hex(l.word.parent) + " behind it";
     }
 
     /// What the tree or the walk says and the line does not; empty when they agree.
@@ -278,11 +278,11 @@ private:
         const bool printed_late = l.word.parent == no_group && l.follows_link;
         const bool printed_early =
             l.word.parent == g.parent && g.linked_at > l.number && g.linked_at - l.number <= nearby;
-        return printed_late || printed_early ? std::string{} : "parent=" + hex(l.parent_then);
+        return printed_late || printed_early ? std::string{} : "parent=" + detail::hex(l.parent_then);
     }
     static std::string expected_masks(const group& g, const line& l, const std::optional<State>& before) {
         if (!std::has_single_bit(l.word.childmask) || l.word.childmask > State::all)
-            return "childmask= with one bit, at most " + hex(State::all);
+            return "childmask= with one bit, at most " + detail::hex(State::all);
         const auto after = g.order.expected(before, l);
         if (!after) return "active= and migrator= that go together";
         const auto child = static_cast<typename State::mask_type>(l.word.childmask);
@@ -292,18 +292,13 @@ private:
     }
 
     static std::string masks(std::uint64_t active, std::uint64_t migrator) {
-        return "active=" + hex(active) + " migrator=" + hex(migrator);
+        return "active=" + detail::hex(active) + " migrator=" + detail::hex(migrator);
     }
     static std::string printed(const line& l) {
         return masks(l.word.active, l.word.migrator) + " lvl=" + std::to_string(l.word.lvl) +
-               " numa=" + std::to_string(l.word.numa) + " parent=" + hex(l.word.parent) +
-               " childmask=" + hex(l.word.childmask);
+               " numa=" + std::to_string(l.word.numa) + " parent=" + detail::hex(l.word.parent) +
+               " childmask=" + detail::hex(l.word.childmask);
     }
-    static std::string hex(std::uint64_t number) {
-        char text[16];
-        return {text, std::to_chars(text, text + sizeof text, number, 16).ptr};
-    }
-
     replay_options options_;
     replay_counts counts_;
     std::vector<replay_difference> differences_;

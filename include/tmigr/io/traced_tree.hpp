@@ -2,6 +2,7 @@
 #ifndef TMIGR_IO_TRACED_TREE_HPP
 #define TMIGR_IO_TRACED_TREE_HPP
 
+#include <tmigr/detail/hex.hpp>
 #include <tmigr/io/ftrace.hpp>
 
 #include <bit>
@@ -81,14 +82,14 @@ private:
     void take(const Other&) {}
 
     void take(const event::group_set& made) {
-        check(!group_index_.contains(made.group), hex(made.group), "a group that was not made before");
+        check(!group_index_.contains(made.group), detail::hex(made.group), "a group that was not made before");
         group_index_.emplace(made.group, groups_.size());
         groups_.push_back({made.group, made.lvl, made.numa, no_group, 0, {}, {}, 0});
     }
     void take(const event::connect_child_parent& link) {
         traced_group* const child = known(link.group);
-        check(child->parent == no_group, hex(link.group),
-              "a group without parent (its parent is " + hex(child->parent) + ")");
+        check(child->parent == no_group, detail::hex(link.group),
+              "a group without parent (its parent is " + detail::hex(child->parent) + ")");
         traced_group* const parent = known(link.parent);
         check(parent->lvl == child->lvl + 1, std::to_string(parent->lvl),
               "a parent of level " + std::to_string(child->lvl + 1));
@@ -114,8 +115,8 @@ private:
               "lvl=" + std::to_string(parent.lvl) + ", as the parent was made");
         check(link.numa == parent.numa, std::to_string(link.numa),
               "numa=" + std::to_string(parent.numa) + ", as the parent was made");
-        check(std::has_single_bit(link.groupmask), hex(link.groupmask), "groupmask= with one bit");
-        check((parent.childmasks & link.groupmask) == 0, hex(link.groupmask),
+        check(std::has_single_bit(link.groupmask), detail::hex(link.groupmask), "groupmask= with one bit");
+        check((parent.childmasks & link.groupmask) == 0, detail::hex(link.groupmask),
               "groupmask= with a bit that no other child has");
         // It may be more: a new root counts the old one in before that is connected.
         check(link.num_children > children, std::to_string(link.num_children),
@@ -125,18 +126,12 @@ private:
 
     traced_group* known(group_id id) {
         const auto found = group_index_.find(id);
-        check(found != group_index_.end(), hex(id), "a group that was made before");
+        check(found != group_index_.end(), detail::hex(id), "a group that was made before");
         return &groups_[found->second];
     }
     static void check(bool good, const std::string& value, const std::string& expected) {
         if (!good) throw input_error(value, expected);
     }
-    static std::string hex(std::uint64_t number) {
-        char text[16];
-        const auto end = std::to_chars(text, text + sizeof text, number, 16).ptr;
-        return {text, end};
-    }
-
     std::vector<traced_group> groups_;
     std::vector<traced_cpu> cpus_;
     std::unordered_map<group_id, std::size_t> group_index_;

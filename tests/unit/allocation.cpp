@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSL-1.0
+
+// Walks take no memory. Adding a CPU does, and when it gets none the tree is as before and
+// a retry gives the tree that a first success would have given.
+
+#include "catch.hpp"
+#include "support/memory.hpp"
+
+#include <tmigr/atomics/plain.hpp>
+#include <tmigr/atomics/std.hpp>
+#include <tmigr/draw.hpp>
+#include <tmigr/hierarchy.hpp>
+
+#include <new>
+#include <sstream>
+
+using namespace tmigr;
+using test::allocations;
+using test::fail_in;
+
+namespace {
+
+template <class Tree>
+std::string drawn(const Tree& tree) {
+    std::ostringstream text;
+    draw_text(text, tree);
+    return text.str();
+}
+
+}  // namespace
+
+TEST_CASE("walks and queries take no memory and throw nothing") {
+    topology machine;
+    for (cpu_id i = 0; i < 600; ++i) machine.add(i, static_cast<node_id>(i / 150));
+    basic_hierarchy<linux_config<std_atomics>> tree(machine);
+    auto near = tree.cpu(3);
+    auto far = tree.cpu(599);
+    STATIC_REQUIRE(noexcept(near.activate()));
+    STATIC_REQUIRE(noexcept(near.deactivate()));
+    STATIC_REQUIRE(noexcept(tree.migrator()));
+
+    const std::size_t before = allocations;
+    near.activate();
+    far.activate();
+    near.deactivate();
+    const auto migrator = tree.migrator();
+    far.deactivate();
+    const bool anybody = tree.any_active();
+    CHECK(allocations == before);
+    CHECK(migrator == 599);
+    CHECK_FALSE(anybody);
+}
+
+TEST_CASE("a CPU that finds no memory leaves the tree as it was") {
+    std::size_t failures = 0;
+    for (linux_form form : {linux_form::newest, linux_form::v6_13, linux_form::v6_9})
+        for (unsigned width : {2u, 4u}) {
+            if (form != linux_form::newest && width == 2) continue;
+            const hierarchy_options options{.width = width, .form = form};
+            basic_hierarchy<linux_config<plain_atomics>> steady(40, 2, options);
+            basic_hierarchy<linux_config<plain_atomics>> starved(40, 2, options);
+            for (cpu_id i = 0; i < 40; ++i) {
+                const cpu_info cpu{.id = i, .node = static_cast<node_id>(i % 2)};
+                steady.add(cpu);
+                const std::string before = drawn(starved);
+                for (std::size_t n = 1;; ++n) {
+                    bool threw = false;
+                    fail_in = n;
+                    try {
+                        starved.add(cpu);
+                    } catch (const std::bad_alloc&) {
+                        threw = true;
+                    }
+                    fail_in = 0;
+                    if (!threw) break;
+                    ++failures;
+                    REQUIRE(drawn(starved) == before);
+                    REQUIRE(starved.shape().cpus.size() == i);
+                    REQUIRE_THROWS_AS(starved.cpu(i), input_error);
+                }
+                REQUIRE(drawn(starved) == drawn(steady));
+                if (i % 3 == 0) {
+                    steady.cpu(i).activate();
+                    starved.cpu(i).activate();
+                }
+            }
+        }
+    CHECK(failures > 500);
+}
