@@ -11,6 +11,7 @@
 #include <tmigr/draw.hpp>
 #include <tmigr/hierarchy.hpp>
 
+#include <memory>
 #include <new>
 #include <sstream>
 
@@ -86,4 +87,32 @@ TEST_CASE("a CPU that finds no memory leaves the tree as it was") {
             }
         }
     CHECK(failures > 500);
+}
+
+TEST_CASE("after a CPU that found no memory another one may come first") {
+    const auto full_leaf = [] {
+        auto tree = std::make_unique<basic_hierarchy<linux_config<plain_atomics>>>(24, 2);
+        for (cpu_id i = 0; i < 8; ++i) tree->add({.id = i, .node = 0});
+        return tree;
+    };
+    const auto steady = full_leaf();
+    steady->add({.id = 20, .node = 1});
+    steady->add({.id = 8, .node = 0});
+    for (std::size_t n = 1;; ++n) {
+        const auto starved = full_leaf();
+        bool threw = false;
+        fail_in = n;
+        try {
+            starved->add({.id = 8, .node = 0});
+        } catch (const std::bad_alloc&) {
+            threw = true;
+        }
+        fail_in = 0;
+        if (!threw) break;
+        starved->add({.id = 20, .node = 1});
+        starved->add({.id = 8, .node = 0});
+        REQUIRE(drawn(*starved) == drawn(*steady));
+        starved->cpu(20).activate();
+        REQUIRE(starved->migrator() == 20);
+    }
 }
