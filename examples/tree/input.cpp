@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "input.hpp"
 
+#include <tmigr/detail/text.hpp>
+#include <tmigr/input_error.hpp>
 #include <tmigr/io/cpus.hpp>
 #include <tmigr/io/ftrace.hpp>
 #ifdef TMIGR_TREE_WITH_HWLOC
@@ -8,15 +10,21 @@
 #include <tmigr/io/live.hpp>
 #endif
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
-#include <system_error>
 #include <utility>
 
 namespace tree_tool {
 
 namespace {
+
+constexpr std::size_t most_text = std::size_t{1} << 30;
 
 #ifdef TMIGR_TREE_WITH_HWLOC
 tmigr::topology read_hwloc(const std::string& file) { return tmigr::read_hwloc(file); }
@@ -25,6 +33,14 @@ tmigr::topology read_live() { return tmigr::read_live(); }
 tmigr::topology read_hwloc(const std::string&) { throw usage_error("--hwloc: built without hwloc"); }
 tmigr::topology read_live() { throw usage_error("--live: built without hwloc"); }
 #endif
+
+[[noreturn]] void refuse_zero(std::string_view text, std::size_t zero, const std::string& path) {
+    const std::string_view before = text.substr(0, zero);
+    const auto line = static_cast<std::size_t>(std::ranges::count(before, '\n')) + 1;
+    const std::size_t begin = before.rfind('\n') + 1;  // 0 where there is none
+    throw tmigr::input_error(std::string{text.substr(begin, text.find('\n', begin) - begin)},
+                             "text without bytes of value 0", path, line);
+}
 
 machine_input read_input(const options& chosen) {
     switch (chosen.input) {
@@ -54,14 +70,21 @@ void set_possible(tmigr::topology& machine, const options& chosen) {
 }
 
 std::string read_text(const std::string& path) {
-    if (std::error_code none; std::filesystem::is_directory(path, none))
-        throw tmigr::input_error("a directory", "a readable file", path);
-    std::ifstream in{path, std::ios::binary};
-    if (!in) throw tmigr::input_error(path, "a readable file", path);
-    std::ostringstream text;
-    if (in.peek() != std::ifstream::traits_type::eof()) text << in.rdbuf();
-    if (in.bad() || text.bad()) throw tmigr::input_error(path, "a readable file", path);
-    return std::move(text).str();
+    std::ifstream in = tmigr::detail::open_input(path);
+    std::string text;
+    std::array<char, 65536> piece;
+    do {
+        in.read(piece.data(), piece.size());
+        if (in.bad()) throw tmigr::input_error(path, "a readable file", path);
+        text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
+        // A device or a disk image need not be read up to the limit to be known for what it is.
+        if (const std::size_t zero = text.find('\0', text.size() - static_cast<std::size_t>(in.gcount()));
+            zero != text.npos)
+            refuse_zero(text, zero, path);
+        if (text.size() > most_text)
+            throw tmigr::input_error("more", fmt::format("at most {} MiB", most_text >> 20), path);
+    } while (in);
+    return text;
 }
 
 tmigr::linux_form form_of_trace(std::string_view text) {

@@ -21,7 +21,8 @@ machine_input read_machine(const options& chosen);
 /// Applies `--possible` to what the input said.
 void set_possible(tmigr::topology& machine, const options& chosen);
 
-/// A whole file. A trace is looked at twice and may come from a pipe, so it is held in memory.
+/// A whole file of at most 1 GiB. A trace is looked at twice and may come from a pipe, so it is
+/// held in memory. Throws `tmigr::input_error` for more, for a byte 0 and where reading fails.
 std::string read_text(const std::string& path);
 
 /// The rules of the kernel that printed a trace: the newest name a capacity or a family

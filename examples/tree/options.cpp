@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "options.hpp"
 
+#include <tmigr/detail/text.hpp>
 #include <tmigr/input_error.hpp>
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
-#include <system_error>
 
 namespace tree_tool {
 
@@ -36,12 +35,8 @@ constexpr const char* footer =
     "\n"
     "Exit status: 0 fine, 1 --verify found a difference, 2 bad command line, input or output file.";
 
-std::optional<std::size_t> number(std::string_view text, std::size_t most) {
-    std::size_t value = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
-    if (error != std::errc{} || stop != end || value > most) return std::nullopt;
-    return value;
+std::optional<std::size_t> number(std::string_view text, std::size_t least, std::size_t most) {
+    return tmigr::detail::parse_number(text, least, most);
 }
 
 /// Numbers and ranges, in the order given: `0,3-5,12`.
@@ -53,8 +48,8 @@ std::vector<tmigr::cpu_id> cpu_list(const std::string& text, const std::string& 
         more = item.size() < rest.size();
         if (more) rest.remove_prefix(item.size() + 1);
         const std::size_t dash = item.find('-');
-        const auto first = number(item.substr(0, dash), tmigr::max_cpu_id);
-        const auto last = dash == item.npos ? first : number(item.substr(dash + 1), tmigr::max_cpu_id);
+        const auto first = number(item.substr(0, dash), 0, tmigr::max_cpu_id);
+        const auto last = dash == item.npos ? first : number(item.substr(dash + 1), 0, tmigr::max_cpu_id);
         if (!first || !last || *last < *first)
             throw tmigr::input_error(std::string{item}, "CPU numbers and ranges such as 0,3-5,12", option);
         for (std::size_t cpu = *first; cpu <= *last; ++cpu) cpus.push_back(static_cast<tmigr::cpu_id>(cpu));
@@ -72,10 +67,12 @@ tmigr::linux_form form_named(const std::string& name) {
 void read_possible(const std::string& text, options& chosen) {
     const std::size_t comma = std::min(text.find(','), text.size());
     const std::string_view all = text;
-    chosen.possible_cpus = number(all.substr(0, comma), tmigr::max_cpu_id + 1u);
-    if (comma < text.size()) chosen.possible_nodes = number(all.substr(comma + 1), tmigr::max_node_id + 1u);
+    chosen.possible_cpus = number(all.substr(0, comma), 1, tmigr::max_cpu_id + 1u);
+    if (comma < text.size())
+        chosen.possible_nodes = number(all.substr(comma + 1), 1, tmigr::max_node_id + 1u);
     if (!chosen.possible_cpus || (comma < text.size() && !chosen.possible_nodes))
-        throw tmigr::input_error(text, "a number of CPUs, or of CPUs and nodes as in 64,2", "--possible");
+        throw tmigr::input_error(text, "a number of CPUs, or of CPUs and nodes as in 64,2, each at least 1",
+                                 "--possible");
 }
 
 }  // namespace
@@ -132,6 +129,12 @@ std::optional<options> read_options(int argc, char** argv) {
                  "With --trace: compare the kernel's tree with ours, and each of its state\n"
                  "words with what the one before makes of it")
         ->group(showing);
+    app.add_option("--gap-at", chosen.gap_at,
+                   "With --verify: lines are missing after each line of this event;\n"
+                   "may be given more than once")
+        ->type_name("EVENT")
+        ->allow_extra_args(false)
+        ->group(showing);
 
     try {
         app.parse(argc, argv);
@@ -155,10 +158,13 @@ std::optional<options> read_options(int argc, char** argv) {
     if (chosen.verify && (activate || deactivate || chosen.dot || chosen.ftrace || chosen.quiet))
         throw usage_error(
             "--verify does not go together with --activate, --deactivate, --dot, --ftrace or --quiet");
+    if (!chosen.gap_at.empty() && !chosen.verify) throw usage_error("--gap-at needs --verify");
+    if (std::ranges::count(chosen.gap_at, "") != 0)
+        throw tmigr::input_error("", "the name of an event", "--gap-at");
     if (form) chosen.form = form_named(*form);
     if (width) {
-        const auto children = number(*width, 8);
-        if (!children || *children < 2) throw tmigr::input_error(*width, "a number from 2 to 8", "--width");
+        const auto children = number(*width, 2, 8);
+        if (!children) throw tmigr::input_error(*width, "a number from 2 to 8", "--width");
         chosen.width = static_cast<unsigned>(*children);
     }
     if (possible) read_possible(*possible, chosen);

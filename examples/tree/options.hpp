@@ -29,6 +29,7 @@ struct options {
     std::vector<tmigr::cpu_id> deactivate;
 
     bool verify = false;
+    std::vector<std::string> gap_at;  ///< events behind which lines of the trace are missing
     bool quiet = false;
     std::optional<std::string> dot;  ///< "-" is standard output, here and below
     std::optional<std::string> ftrace;

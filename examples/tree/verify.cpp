@@ -16,6 +16,7 @@
 #include <sstream>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace tree_tool {
@@ -29,9 +30,10 @@ struct kernel_story {
     tmigr::topology machine;
     tmigr::replay<> words;
     tmigr::ftrace_counts counts;
+    std::size_t marked_gaps = 0;
 };
 
-kernel_story read_story(const std::string& name, std::string text) {
+kernel_story read_story(const std::string& name, std::string text, const std::vector<std::string>& gap_at) {
     kernel_story story;
     std::istringstream in{std::move(text)};
     tmigr::ftrace_reader reader{in, name, tmigr::ftrace_reader::others::keep};
@@ -44,6 +46,11 @@ kernel_story read_story(const std::string& name, std::string text) {
             throw error.at(name, record->line);
         }
         story.words.add(*record);
+        const auto* const other = std::get_if<tmigr::event::other>(&record->event);
+        if (other != nullptr && std::ranges::find(gap_at, other->name) != gap_at.end()) {
+            story.words.gap();
+            ++story.marked_gaps;
+        }
     }
     story.words.finish();
     story.counts = reader.counts();
@@ -87,7 +94,7 @@ void add_words(std::string& report, const tmigr::replay_counts& words) {
 verification verify(const options& chosen) {
     std::string text = read_text(chosen.file);
     const tmigr::shape_options how{chosen.width, chosen.form.value_or(form_of_trace(text))};
-    kernel_story story = read_story(chosen.file, std::move(text));
+    kernel_story story = read_story(chosen.file, std::move(text), chosen.gap_at);
 
     std::string report;
     std::vector<std::string> tree_differs;
@@ -105,6 +112,7 @@ verification verify(const options& chosen) {
     add_row(report, story.counts.lines, "lines read");
     if (story.counts.unrecognised != 0) add_row(report, story.counts.unrecognised, "  of these not ftrace's");
     if (story.counts.lost != 0) add_row(report, story.counts.lost, "places where the tracer lost lines");
+    if (!chosen.gap_at.empty()) add_row(report, story.marked_gaps, "gaps, behind events of --gap-at");
     if (story.machine.empty())
         report += "          no connect events: the tree is not compared\n";
     else

@@ -3,7 +3,7 @@ include("${CMAKE_CURRENT_LIST_DIR}/tool.cmake")
 
 tool(0 --help)
 contains("${out}" --cpus --hwloc --live --trace --linux --width --possible --activate --deactivate
-         --dot --ftrace --quiet --verify --version "Exit status")
+         --dot --ftrace --quiet --verify --gap-at --version "Exit status")
 string(REGEX MATCHALL "\n  [^\n]*tmigr-tree --[^\n]+" examples "${out}")
 list(LENGTH examples count)
 same("${count}" "3")

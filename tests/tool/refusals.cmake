@@ -8,6 +8,9 @@ refused("more than one input" --live --cpus "${two_nodes}")
 refused("more than one input" --trace a --cpus b --hwloc c)
 refused("--verify needs --trace" --verify --cpus "${two_nodes}")
 refused("--verify does not go together" --verify --trace x --activate 3)
+refused("--gap-at needs --verify" --trace x --gap-at y)
+refused("--gap-at: " --trace x --verify --gap-at=)
+refused("extra" --trace x --verify --gap-at y extra)
 refused("--bogus" --cpus "${two_nodes}" --bogus)
 refused("extra" --cpus "${two_nodes}" extra)
 foreach(place IN ITEMS - same.file)
@@ -20,6 +23,10 @@ refused("--width: got '9', expected a number from 2 to 8" --cpus "${two_nodes}" 
 refused("--width: got '1', expected" --cpus "${two_nodes}" --width 1)
 refused("--linux: got '5.4', expected 6.9, 6.13 or newest" --cpus "${two_nodes}" --linux 5.4)
 refused("--possible: got '8,x', expected" --cpus "${two_nodes}" --possible 8,x)
+foreach(counts IN ITEMS 0 8,0 0,2 -1 1048577)
+    refused("--possible: got '${counts}', expected a number of CPUs, or of CPUs and nodes as in 64,2, each at least 1"
+            --cpus "${two_nodes}" --possible=${counts})
+endforeach()
 refused("--activate: got '99', expected the number of a CPU of this machine"
         --cpus "${two_nodes}" --activate 0,99)
 refused("--activate: got '8', expected the number of a CPU" --cpus "${two_nodes}" --activate 6-9)
@@ -50,6 +57,16 @@ refused("missing.file: got 'missing.file'" --trace missing.file --verify)
 refused("got 'a directory'" --trace "${SCRATCH}" --verify)
 refused("empty: got '', expected ftrace text" --trace empty --verify)
 refused("binary:1: got '\\x7fELF" --trace binary --verify)
+
+# What is no text is known by its first bytes, however long it is.
+if(EXISTS /dev/zero)
+    refused("/dev/zero:1: got '\\x00" --trace /dev/zero)
+    refused("expected text without bytes of value 0" --trace /dev/zero --verify)
+endif()
+if(EXISTS /proc/self/mem)
+    # Can be opened and not be read.
+    refused("got '/proc/self/mem', expected a readable file" --trace /proc/self/mem)
+endif()
 
 # bad_list(<words> <line>...): the second line of a list of CPUs
 function(bad_list words line)

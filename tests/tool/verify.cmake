@@ -41,6 +41,30 @@ tool(0 --trace "${CAPTURES}/workload-7.3-16cpu-2node-mixed.trace" --verify)
 contains("${out}" "no connect events: the tree is not compared" "    1183  transitions checked\n"
          "       3  transitions learnt: taken as printed" "kernel and library agree\n")
 
+# Windows one behind the other: lines are missing after each event that ends one.
+tool(1 --trace "${CAPTURES}/kernel-7.3-16cpu-late-timer.trace" --verify)
+contains("${out}" "       3    different" "kernel and library do not agree\n")
+tool(0 --trace "${CAPTURES}/kernel-7.3-16cpu-late-timer.trace" --verify --gap-at other --gap-at do_stress)
+contains("${out}" "       3  gaps, behind events of --gap-at\n" "     395    agreed\n" "       0    different\n"
+         "       9  transitions learnt: taken as printed" "kernel and library agree\n")
+# An event that does not occur shows as such.
+tool(1 --trace "${CAPTURES}/kernel-7.3-16cpu-late-timer.trace" --verify --gap-at other)
+contains("${out}" "       0  gaps, behind events of --gap-at\n")
+
+file(GLOB captures "${CAPTURES}/*.trace")
+list(LENGTH captures count)
+if(count LESS 27)
+    message(FATAL_ERROR "only ${count} captures in ${CAPTURES}")
+endif()
+foreach(capture IN LISTS captures)
+    set(gaps "")
+    if(capture MATCHES "late-timer")
+        set(gaps --gap-at do_stress)
+    endif()
+    tool(0 --trace "${capture}" --verify ${gaps})
+    contains("${out}" "       0    different\n" "kernel and library agree\n")
+endforeach()
+
 # tampered(<pattern> <replacement> <words>...): the 24-CPU trace with one place changed
 file(READ "${CAPTURES}/kernel-7.3-24cpu-2node.trace" whole)
 function(tampered pattern replacement)
