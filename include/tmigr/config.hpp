@@ -3,6 +3,7 @@
 #define TMIGR_CONFIG_HPP
 
 #include <tmigr/atomics/backend.hpp>
+#include <tmigr/expiry.hpp>
 #include <tmigr/state.hpp>
 #include <tmigr/trace.hpp>
 
@@ -25,6 +26,26 @@ struct walk_orders {
     static constexpr auto deactivate_swap = B::acquire;       // (D3)
     static constexpr auto deactivate_retry = B::acquire;      // (D3), on failure
     static constexpr auto query_load = B::relaxed;            // (Q1)
+};
+
+/// The same with expiries: (D3) gets stronger, the accesses to slots and claims are new.
+/// Explained in `expiry_walk.hpp`, `expire.hpp` and `cpu_handle.hpp`.
+template <atomics_backend B>
+struct expiry_orders : walk_orders<B> {
+    static constexpr auto deactivate_swap = B::seq_cst;    // (D3)
+    static constexpr auto sleep_slot_store = B::relaxed;   // (O1)
+    static constexpr auto wake_slot_store = B::relaxed;    // (O2)
+    static constexpr auto slot_scan = B::seq_cst;          // (S1)
+    static constexpr auto refresh_load = B::seq_cst;       // (S2)
+    static constexpr auto refresh_state = B::seq_cst;      // (S3)
+    static constexpr auto refresh_swap = B::seq_cst;       // (S4)
+    static constexpr auto refresh_retry = B::relaxed;      // (S4), on failure
+    static constexpr auto new_slot_store = B::seq_cst;     // (N1)
+    static constexpr auto new_state_load = B::seq_cst;     // (N2)
+    static constexpr auto expire_state_load = B::relaxed;  // (X1)
+    static constexpr auto claim_swap = B::acquire;         // (X2)
+    static constexpr auto claim_release = B::release;      // (X3)
+    static constexpr auto expire_slot_swap = B::relaxed;   // (X4)
 };
 
 /// What happens on misuse, such as waking a CPU that is awake: `assert`, so nothing where
@@ -51,17 +72,35 @@ concept hierarchy_config =
         { C::cache_line } -> std::convertible_to<std::size_t>;
     };
 
-/// Linux's choices: 8 children, a 32-bit word, no tracing.
+/// Whether the groups of a hierarchy hold their sleepers' expiries.
+template <class C>
+inline constexpr bool has_expiries = !std::same_as<typename C::slot, no_slot>;
+
+/// Linux's choices: 8 children, a 32-bit word, no tracing. Without expiries: the tree of who
+/// is awake and who is in charge, at the price of Linux's two state walks.
 template <atomics_backend Atomics>
 struct linux_config {
     using atomics = Atomics;
     using state = state32;
+    using slot = no_slot;
     using tracer = no_tracer;
     using orders = walk_orders<Atomics>;
     using misuse = assert_on_misuse;
     /// Bytes that two CPUs cannot write without disturbing each other. 128 keeps pairs of
     /// lines apart that some processors fetch together.
     static constexpr std::size_t cache_line = 64;
+    /// Attempts of a refresh. Two are needed, and enough; fewer exist to show that.
+    static constexpr int refresh_attempts = 2;
+    /// Expiries are published before the active bit is cleared; the other order loses
+    /// timers and exists to show that.
+    static constexpr bool publish_first = true;
+};
+
+/// The same with expiries: the groups hold the sleepers' due times in slots of 64 bits.
+template <atomics_backend Atomics>
+struct expiry_config : linux_config<Atomics> {
+    using slot = slot64;
+    using orders = expiry_orders<Atomics>;
 };
 
 }  // namespace tmigr

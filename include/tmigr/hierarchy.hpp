@@ -165,6 +165,8 @@ private:
                 group_type& parent = groups_[step.parent];
                 child.set_groupmask(static_cast<mask_type>(step.mask));
                 child.set_parent(&parent);
+                if constexpr (has_expiries<Config>)
+                    parent.table().set_group_at(static_cast<mask_type>(step.mask), &child);
                 take_place(step.parent, step.mask, step.child);
                 report(event::connect_child_parent{child.id(), step.mask, parent.id(), parent.level(),
                                                    parent.family(), max_capacity, step.children},
@@ -172,7 +174,9 @@ private:
                 break;
             }
             case growth_step::kind::connect_cpu: {
-                const group_type& leaf = groups_[step.parent];
+                group_type& leaf = groups_[step.parent];
+                if constexpr (has_expiries<Config>)
+                    leaf.table().set_cpu_at(static_cast<mask_type>(step.mask), &seats_.back());
                 take_place(step.parent, step.mask, shape().cpus.size() - 1);
                 report(event::connect_cpu_parent{info.id, step.mask, leaf.id(), leaf.level(), leaf.family(),
                                                  max_capacity, step.children},
@@ -183,6 +187,8 @@ private:
                 group_type& old_root = groups_[step.child];
                 if (old_root.current().is_active())
                     walk_active<Config>(*old_root.parent(), old_root.groupmask(), info.id, tracer_);
+                if constexpr (has_expiries<Config>)
+                    for (group_type* g = &old_root; g->parent() != nullptr; g = g->parent()) refresh(*g->parent(), *g);
                 break;
             }
         }

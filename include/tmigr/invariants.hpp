@@ -2,8 +2,10 @@
 #ifndef TMIGR_INVARIANTS_HPP
 #define TMIGR_INVARIANTS_HPP
 
+#include <tmigr/expiry.hpp>
 #include <tmigr/state.hpp>
 
+#include <cstddef>
 #include <optional>
 #include <type_traits>
 
@@ -17,15 +19,20 @@ namespace tmigr {
 ///   2 one_migrator        migrator is none or one bit
 /// Whenever no walk is in flight:
 ///   3 active_up           a child's bit is set in its parent exactly when it is active
+///   4 covered             every expiry of a sleeper is seen by an active migrator above it,
+///                         or armed by somebody
+///   5 no_late             no slot of an idle child is later than what lies below it
 ///   6 low_first           in a group that prefers low, the migrator is the lowest active bit
 /// Of every walk:
 ///   7 bounded             each level at most once
 ///   8 silent_top          no level above a group that was active and stays so
-/// Numbers 4 (covered) and 5 (no_late) speak of expiries and are theirs.
+/// 4 and 5 are for trees with expiries (`check_expiries`).
 enum class invariant {
     migrator_is_active = 1,
     one_migrator = 2,
     active_up = 3,
+    covered = 4,
+    no_late = 5,
     low_first = 6,
     bounded = 7,
     silent_top = 8,
@@ -36,6 +43,8 @@ constexpr const char* name(invariant i) noexcept {
         case invariant::migrator_is_active: return "1 migrator-is-active";
         case invariant::one_migrator: return "2 one-migrator";
         case invariant::active_up: return "3 active-up";
+        case invariant::covered: return "4 covered";
+        case invariant::no_late: return "5 no-late";
         case invariant::low_first: return "6 low-first";
         case invariant::bounded: return "7 bounded";
         case invariant::silent_top: return "8 silent-top";
@@ -88,6 +97,47 @@ auto check_at_rest(const Groups& groups, AwakeCpus&& awake_cpus)
         if (const auto what = broken(word, g.how())) return found{*what, &g};
         const mask_type truth = g.level() == 0 ? static_cast<mask_type>(awake_cpus(g)) : active_groups_below(g);
         if (word.active() != truth) return found{invariant::active_up, &g};
+    }
+    return std::nullopt;
+}
+
+/// Checks 4 and 5 in a hierarchy with expiries. No walk or expiry may be in flight.
+/// `next_of(i)` is the next expiry of the CPU with index i in `tree.shape().cpus` if it
+/// sleeps, `never` if it is awake; `first_armed` is the earliest that any sleeper armed.
+template <class Tree, class NextOf>
+auto check_expiries(const Tree& tree, NextOf&& next_of, ticks first_armed)
+    -> std::optional<violation<typename Tree::group_type>> {
+    using mask_type = typename Tree::mask_type;
+    using found = violation<typename Tree::group_type>;
+    // From a group down to the CPU in charge of it: nobody on the way may have no migrator.
+    const auto somebody_in_charge = [&tree](std::size_t g) {
+        for (;;) {
+            const auto word = tree.groups()[g].current();
+            if (!word.has_migrator()) return false;
+            const std::size_t child = tree.child_at(g, word.migrator());
+            if (child == tree.shape().none) return false;
+            if (tree.groups()[g].level() == 0) return true;
+            g = child;
+        }
+    };
+    for (std::size_t i = 0; i < tree.shape().cpus.size(); ++i) {
+        const ticks due = next_of(i);
+        if (due == never) continue;
+        auto mask = static_cast<mask_type>(tree.shape().cpus[i].childmask);
+        for (std::size_t g = tree.shape().cpus[i].group;;) {
+            const auto& group = tree.groups()[g];
+            if (group.table().offered(mask) > due) return found{invariant::no_late, &group};
+            if (group.current().is_active()) {
+                if (!somebody_in_charge(g)) return found{invariant::covered, &group};
+                break;
+            }
+            if (group.parent() == nullptr) {
+                if (first_armed > due) return found{invariant::covered, &group};
+                break;
+            }
+            mask = group.groupmask();
+            g = tree.shape().groups[g].parent;
+        }
     }
     return std::nullopt;
 }

@@ -22,7 +22,10 @@ namespace tmigr {
 /// A timer-migration tree as Linux builds it: 8 children, 32-bit words, Boost.Atomic.
 using hierarchy = basic_hierarchy<linux_config<boost_atomics>>;
 
-/// The same for one thread that drives all CPUs, with no atomic operation in it.
+/// The same with the sleepers' expiries: whoever sleeps leaves its timers to somebody awake.
+using expiry_hierarchy = basic_hierarchy<expiry_config<boost_atomics>>;
+
+/// The tree without expiries for one thread that drives all CPUs, with no atomic operation in it.
 using sequential_hierarchy = basic_hierarchy<linux_config<plain_atomics>>;
 
 }  // namespace tmigr

@@ -2,8 +2,10 @@
 #ifndef TMIGR_TRACE_HPP
 #define TMIGR_TRACE_HPP
 
+#include <tmigr/expiry.hpp>
 #include <tmigr/topology.hpp>
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <limits>
@@ -24,6 +26,9 @@ inline constexpr group_id no_group = 0;
 namespace event {
 
 inline constexpr std::uint64_t never = std::numeric_limits<std::int64_t>::max();
+
+/// A time as traces print it.
+constexpr std::uint64_t time(ticks t) noexcept { return std::min(t, never); }
 
 /// A group was made.
 struct group_set {

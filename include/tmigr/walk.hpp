@@ -3,6 +3,7 @@
 #define TMIGR_WALK_HPP
 
 #include <tmigr/config.hpp>
+#include <tmigr/expiry_walk.hpp>
 #include <tmigr/group.hpp>
 
 namespace tmigr {
@@ -71,16 +72,23 @@ void walk_active(group<Config>& start, typename Config::state::mask_type child, 
 /// behind the walk keeps it. The walk goes on from a group that was idle before: it was
 /// late, or the tree grew and the parent may not know (docs/algorithm.md, "Growth").
 ///
-/// Called by the thread that acts for `child`. Lock-free, allocates nothing, throws
-/// nothing. Gives the caller no ordering for its own data.
-/// Source: Linux 6.9, tmigr_inactive_up; the rule about idle groups is ours.
+/// With expiries, every group is told what the one below offers before it is told that the
+/// one below sleeps, and the result is what the caller has to arm: the earliest expiry of
+/// all when it leaves the whole tree idle, else `never`. Without, it is always `never`.
+///
+/// Called by the thread that acts for `child`, whose slot it has written. Lock-free,
+/// allocates nothing, throws nothing. Gives the caller no ordering for its own data.
+/// Source: Linux 6.9, tmigr_inactive_up; the rule about idle groups and the order of
+/// publishing and resigning are ours (docs/algorithm.md, "Publish before you resign").
 template <hierarchy_config Config>
-void walk_inactive(group<Config>& start, typename Config::state::mask_type child, cpu_id on,
+ticks walk_inactive(group<Config>& start, typename Config::state::mask_type child, cpu_id on,
                    typename Config::tracer& tracer) noexcept {
     using orders = typename Config::orders;
     const group<Config>* below = nullptr;
-    for (group<Config>* g = &start; g != nullptr; child = g->groupmask(), below = g, g = g->parent()) {
+    for (group<Config>* g = &start;; child = g->groupmask(), below = g, g = g->parent()) {
         detail::report_visit(*g);
+        if constexpr (has_expiries<Config> && Config::publish_first)
+            if (below != nullptr) refresh(*g, *below);
         // (D1) acquire load of group.word; pairs with (A2).
         //      sees: a wake-up of the group below, if its news is already in this word; so
         //      (D2) is not older than what (D3) compares with.
@@ -95,11 +103,20 @@ void walk_inactive(group<Config>& start, typename Config::state::mask_type child
             // (D3) acquire swap of group.word on success and failure; pairs with (A2).
             //      failure: (D2) must be read afresh, as after (D1).
             //      killed by: walks_inactive_retry_relaxed
-            //      success: nothing needs the acquire, but the rule before C++17, which the
-            //      checker follows, wants success to be no weaker than failure.
+            //      success: without expiries nothing needs the acquire, but the rule before
+            //      C++17, which the checker follows, wants success to be no weaker than
+            //      failure. With expiries it is seq_cst: against (N1), (N2) and (S1) to (S4)
+            //      either the one who sleeps sees the slot or the other sees the group idle.
+            //      killed by: deactivate_swap_acq_rel, deactivate_swap_acquire
         } while (!g->word().compare_exchange_weak(seen, next, orders::deactivate_swap, orders::deactivate_retry));
         detail::report_word<event::group_set_cpu_inactive>(tracer, *g, next, child, on);
-        if (next.is_active()) return;
+        if constexpr (has_expiries<Config> && !Config::publish_first)
+            if (below != nullptr) refresh(*g, *below);
+        if (next.is_active()) return never;
+        if (g->parent() == nullptr) {
+            if constexpr (has_expiries<Config>) return earliest(*g);
+            return never;
+        }
     }
 }
 

@@ -18,9 +18,13 @@ struct relacy_misuse {
     static void check(bool used_rightly, const char*) noexcept { RL_ASSERT(used_rightly); }
 };
 
-/// The library's own configuration on Relacy; tests shadow one thing at a time.
+/// The library's own configurations on Relacy; tests shadow one thing at a time.
 template <cas_failures Failures = cas_failures::spurious>
 struct config : linux_config<basic_relacy_atomics<Failures>> {
+    using misuse = relacy_misuse;
+};
+template <cas_failures Failures = cas_failures::spurious>
+struct with_expiries : expiry_config<basic_relacy_atomics<Failures>> {
     using misuse = relacy_misuse;
 };
 

@@ -13,7 +13,7 @@ namespace tmigr {
 ///
 /// A backend `B` supplies
 ///   B::atomic<T>   a cell shared between threads: load(order), store(value, order),
-///                  compare_exchange_weak(expected, desired, success, failure);
+///                  compare_exchange_weak and _strong(expected, desired, success, failure);
 ///                  no failure order is ever stronger than its success order
 ///   B::var<T>      a plain cell ordered by the atomics around it: get(), set(value);
 ///                  a model checker reports unordered accesses to it
@@ -31,6 +31,9 @@ concept atomics_backend =
         word.store(std::uint32_t{}, B::release);
         {
             word.compare_exchange_weak(expected, std::uint32_t{}, B::acq_rel, B::acquire)
+        } -> std::same_as<bool>;
+        {
+            word.compare_exchange_strong(expected, std::uint32_t{}, B::acq_rel, B::acquire)
         } -> std::same_as<bool>;
         { cell.get() } -> std::same_as<int>;
         cell.set(1);

@@ -62,14 +62,20 @@ struct counting_atomics {
             inner_.store(value, o);
         }
         bool compare_exchange_weak(T& expected, T desired, order success, order failure) {
+            return counted(inner_.compare_exchange_weak(expected, desired, success, failure));
+        }
+        bool compare_exchange_strong(T& expected, T desired, order success, order failure) {
+            return counted(inner_.compare_exchange_strong(expected, desired, success, failure));
+        }
+
+    private:
+        bool counted(bool swapped) {
             ++counts().read_modify_writes;
             counts().cells.insert(this);
-            const bool swapped = inner_.compare_exchange_weak(expected, desired, success, failure);
             if (!swapped) ++counts().failed_read_modify_writes;
             return swapped;
         }
 
-    private:
         typename Inner::template atomic<T> inner_;
     };
 

@@ -36,6 +36,10 @@ struct plain_atomics {
             return false;
         }
 
+        constexpr bool compare_exchange_strong(T& expected, T desired, order success, order failure) noexcept {
+            return compare_exchange_weak(expected, desired, success, failure);
+        }
+
     private:
         T value_{};
     };

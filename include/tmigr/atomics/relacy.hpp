@@ -64,6 +64,11 @@ struct basic_relacy_atomics {
                                                      at(where));
         }
 
+        bool compare_exchange_strong(T& expected, T desired, order success, order failure,
+                                     std::source_location where = std::source_location::current()) {
+            return cell_.compare_exchange_strong(expected, desired, success, at(where), failure, at(where));
+        }
+
     private:
         rl::atomic<T> cell_;
     };

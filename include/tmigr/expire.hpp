@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef TMIGR_EXPIRE_HPP
+#define TMIGR_EXPIRE_HPP
+
+#include <tmigr/cpu_seat.hpp>
+#include <tmigr/expiry_walk.hpp>
+#include <tmigr/group.hpp>
+
+namespace tmigr {
+
+// Remote expiry: somebody awake, or the one who armed, runs the due timers of sleepers.
+//
+// Orders. What an expirer reads too late or writes too late only makes a slot early: due
+// times that it works on have passed, those that it writes are later. So (X1) and (X4) are
+// relaxed, and what must not be missed goes up through refresh, with (S1) to (S4).
+
+namespace detail {
+
+/// The claim on a sleeper: one expirer at a time works on it. Given up when the scope ends,
+/// however it ends.
+template <hierarchy_config Config>
+class claim {
+public:
+    explicit claim(cpu_seat<Config>& seat) noexcept : cell_(seat.claimed()) {
+        std::uint32_t free = 0;
+        // (X2) acquire swap of seat.claimed; pairs with (X3).
+        //      sees: what the previous expirer of this CPU did to its timers.
+        //      killed by: claim_swap_relaxed
+        held_ = cell_.compare_exchange_strong(free, 1, Config::orders::claim_swap, Config::atomics::relaxed);
+    }
+    claim(const claim&) = delete;
+    claim& operator=(const claim&) = delete;
+    ~claim() {
+        // (X3) release store of seat.claimed; pairs with (X2).
+        //      carries: what `run` did to the timers of the CPU.
+        //      killed by: claim_release_relaxed
+        if (held_) cell_.store(0, Config::orders::claim_release);
+    }
+    explicit operator bool() const noexcept { return held_; }
+
+private:
+    typename cpu_seat<Config>::claim_cell& cell_;
+    bool held_;
+};
+
+template <hierarchy_config Config, class Run>
+void expire_cpu(group<Config>& leaf, unsigned place, ticks now, Run& run) {
+    using mask_type = typename group<Config>::mask_type;
+    auto& cell = leaf.table().slot(place);
+    cpu_seat<Config>& sleeper = *leaf.table().cpu_at(place);
+    {
+        const claim<Config> mine(sleeper);
+        if (!mine) return;
+        // A CPU whose bit is set may just have published on its way to sleep: its slot is
+        // its own, and its own walk makes it known. (X1) relaxed load of the word: when it is
+        // stale, (X4) finds what the owner wrote on waking.
+        if (leaf.word().load(Config::orders::expire_state_load).is_active(static_cast<mask_type>(mask_type{1} << place)))
+            return;
+        auto seen = cell.load(Config::orders::slot_scan);
+        if (seen.due() > now) return;
+        const ticks next = run(sleeper.id(), now);
+        // (X4) relaxed swap of the slot: when the owner wrote meanwhile its word stays.
+        cell.compare_exchange_strong(seen, seen.by_other(next), Config::orders::expire_slot_swap,
+                                     Config::atomics::relaxed);
+    }
+    for (group<Config>* g = &leaf; g->parent() != nullptr; g = g->parent()) {
+        if (g->word().load(Config::orders::expire_state_load).is_active()) return;
+        refresh(*g->parent(), *g);
+    }
+}
+
+/// Works off what is due in the slots of a group, each slot once.
+template <hierarchy_config Config, class Run>
+void expire_due(group<Config>& g, ticks now, Run& run) {
+    for (unsigned place = 0; place < group<Config>::state::children; ++place) {
+        if (g.table().slot(place).load(Config::orders::slot_scan).due() > now) continue;
+        if (g.level() == 0) {
+            expire_cpu(g, place, now, run);
+        } else {
+            group<Config>& child = *g.table().group_at(place);
+            // The slot of an active group is out of date: its own migrator sees to it.
+            if (!child.word().load(Config::orders::expire_state_load).is_active()) expire_due(child, now, run);
+            refresh(g, child);
+        }
+    }
+}
+
+}  // namespace detail
+
+/// Runs what is due below the groups that `child` of `leaf` looks after: from the bottom up,
+/// every group where it is migrator, or nobody is. Returns what the caller has to arm if it
+/// sleeps: the earliest of all when the whole tree is idle, else `never`.
+///
+/// Ends: each slot on the way is looked at once. Lock-free but for what `run` does. When
+/// `run` throws, the slot of the sleeper stays, its claim is given up, and groups above
+/// may be left with slots that are early.
+template <hierarchy_config Config, class Run>
+    requires has_expiries<Config>
+ticks walk_expire(group<Config>& leaf, typename group<Config>::mask_type child, ticks now, Run& run) {
+    for (group<Config>* g = &leaf;; child = g->groupmask(), g = g->parent()) {
+        // (X1) relaxed load of the word: whoever is in charge in truth looks for itself.
+        const auto word = g->word().load(Config::orders::expire_state_load);
+        if (word.has_migrator() && word.migrator() != child) return never;
+        detail::expire_due(*g, now, run);
+        if (g->parent() == nullptr)
+            return g->word().load(Config::orders::expire_state_load).is_active() ? never : earliest(*g);
+    }
+}
+
+}  // namespace tmigr
+
+#endif

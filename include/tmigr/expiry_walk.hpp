@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef TMIGR_EXPIRY_WALK_HPP
+#define TMIGR_EXPIRY_WALK_HPP
+
+#include <tmigr/config.hpp>
+#include <tmigr/group.hpp>
+
+#include <algorithm>
+
+namespace tmigr {
+
+// Expiries: what a group offers to its parent, and how the offer gets there.
+//
+// Offer of a CPU: its next expiry while it sleeps, `never` while it is awake. Offer of a
+// group: `never` while it is active, since its migrator looks after what is below; else
+// the earliest of its slots. What holds whenever no walk is in flight (numbers as in
+// invariants.hpp):
+//   4  covered  every expiry of a sleeper is below an active migrator, or armed by somebody
+//   5  no-late  the slot of an idle group or CPU is not later than what lies below it
+// A slot may be early: then somebody wakes for nothing. It is never late.
+
+/// The earliest expiry in the slots of a group. Wait-free, one load per child.
+template <hierarchy_config Config>
+    requires has_expiries<Config>
+ticks earliest(const group<Config>& g) noexcept {
+    ticks first = never;
+    for (const auto& cell : g.table().slots()) {
+        // (S1) seq_cst load of a slot; pairs with (N1), (S4).
+        //      after (D3) or (S3): an expiry that was published before is seen, or its
+        //      publisher sees in (N2), (S3) what was done before.
+        //      killed by: slot_scan_acquire
+        first = std::min(first, cell.load(Config::orders::slot_scan).due());
+    }
+    return first;
+}
+
+/// Brings the slot that `parent` keeps for `child` up to date: afterwards it holds an offer
+/// that `child` made after this call began, or a later one. Any thread, at any time.
+///
+/// Wait-free: two attempts are enough, because when both fail another refresh began after
+/// this one did and has written. The slot is written even when the value stays the same: a
+/// skipped write would let a slower refresh put an older offer over a newer one.
+///
+/// Source: the double refresh of f-arrays (Jayanti, PODC 2002), on one child.
+template <hierarchy_config Config>
+    requires has_expiries<Config>
+void refresh(group<Config>& parent, const group<Config>& child) noexcept {
+    auto& cell = parent.table().slot_of(child.groupmask());
+    for (int attempt = 0; attempt < Config::refresh_attempts; ++attempt) {
+        // (S2) seq_cst load of the slot; pairs with (S4).
+        //      an attempt counts only if it failed against a swap that came after this
+        //      load: a stale value would make it void.
+        //      killed by: refresh_load_acquire
+        auto seen = cell.load(Config::orders::refresh_load);
+        // (S3) seq_cst load of the child's word; pairs with (D3).
+        //      an offer of `never` is made only while the child is active in truth.
+        //      killed by: refresh_state_acquire
+        const bool active = child.word().load(Config::orders::refresh_state).is_active();
+        const ticks offer = active ? never : earliest(child);
+        // (S4) seq_cst swap of the slot, relaxed on failure; pairs with (S1), (S2).
+        //      before (N2) or (D3) one level up: published before that is looked at.
+        //      killed by: refresh_swap_acq_rel
+        if (cell.compare_exchange_strong(seen, seen.by_other(offer), Config::orders::refresh_swap,
+                                         Config::orders::refresh_retry))
+            return;
+    }
+}
+
+/// An idle CPU wrote another expiry into its slot of `leaf`: tells the groups above, as far
+/// as nobody awake would see it anyway. Returns what the caller has to arm: the earliest of
+/// all when the whole tree is idle, else `never`.
+///
+/// Called by the CPU's owner. Wait-free, allocates nothing.
+template <hierarchy_config Config>
+    requires has_expiries<Config>
+ticks walk_new_expiry(group<Config>& leaf) noexcept {
+    for (group<Config>* g = &leaf;;) {
+        // (N2) seq_cst load of group.word; pairs with (D3). After (N1) or (S4) wrote a slot of
+        //      this group: either the last to leave it sees that slot, or it is seen idle.
+        //      killed by: new_state_acquire
+        if (g->word().load(Config::orders::new_state_load).is_active()) return never;
+        group<Config>* up = g->parent();
+        if (up == nullptr) return earliest(*g);
+        refresh(*up, *g);
+        g = up;
+    }
+}
+
+}  // namespace tmigr
+
+#endif

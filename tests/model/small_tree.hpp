@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef TMIGR_TESTS_SMALL_TREE_HPP
+#define TMIGR_TESTS_SMALL_TREE_HPP
+
+#include <tmigr/cpu_handle.hpp>
+#include <tmigr/group.hpp>
+#include <tmigr/invariants.hpp>
+
+#include <array>
+#include <cstddef>
+#include <utility>
+
+namespace tmigr::model {
+
+/// Root over A = {0, 1} and B = {2}, made of the library's own groups and CPUs; with three
+/// levels there is one more group between A and the root. In place, since every
+/// allocation would be a choice for an exhaustive search.
+template <class Config, unsigned Levels = 2>
+struct small_tree {
+    using mask_type = typename Config::state::mask_type;
+
+    typename Config::tracer tracer;
+    std::array<group<Config>, Levels + 1> groups{make_groups(std::make_index_sequence<Levels - 2>())};
+    std::array<cpu_seat<Config>, 3> seats{
+        {{0, groups[0], 1, tracer}, {1, groups[0], 2, tracer}, {2, groups[1], 1, tracer}}};
+
+    small_tree() {
+        link(groups[1], 2, groups[Levels]);
+        for (unsigned below = 0, g = 2; g <= Levels; below = g, ++g) link(groups[below], 1, groups[g]);
+        if constexpr (has_expiries<Config>)
+            for (unsigned cpu = 0; cpu < 3; ++cpu)
+                groups[cpu / 2].table().set_cpu_at(static_cast<mask_type>(cpu == 1 ? 2 : 1), &seats[cpu]);
+    }
+
+    group<Config>& root() { return groups[Levels]; }
+    cpu_handle<Config> cpu(unsigned id) { return cpu_handle<Config>(seats[id]); }
+
+    /// The shared checker; `awake` has bit i set when CPU i is awake in truth.
+    bool at_rest_with(unsigned awake) const {
+        return !check_at_rest(groups, [&](const auto& leaf) { return &leaf == &groups[0] ? awake & 3u : awake >> 2; });
+    }
+
+private:
+    template <std::size_t... Middle>
+    static auto make_groups(std::index_sequence<Middle...>) {
+        return std::array<group<Config>, Levels + 1>{{{1, 0, no_family, pick::first},
+                                                      {2, 0, no_family, pick::first},
+                                                      {3 + Middle, 1 + Middle, no_family, pick::first}...,
+                                                      {Levels + 1, Levels - 1, no_family, pick::first}}};
+    }
+    static void link(group<Config>& child, mask_type mask, group<Config>& parent) {
+        child.set_groupmask(mask);
+        child.set_parent(&parent);
+        if constexpr (has_expiries<Config>) parent.table().set_group_at(mask, &child);
+    }
+};
+
+}  // namespace tmigr::model
+
+#endif
