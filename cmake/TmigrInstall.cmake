@@ -14,6 +14,10 @@ foreach(component IN ITEMS core tmigr hwloc)
     endif()
 endforeach()
 
+# Belongs to no target: what it needs, Relacy, has no package for others to find.
+install(FILES ${tmigr_relacy_headers} DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tmigr/atomics"
+        COMPONENT tmigr_development)
+
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/tmigr-config.cmake.in"
                               "${PROJECT_BINARY_DIR}/tmigr-config.cmake"
                               INSTALL_DESTINATION "${tmigr_config_dir}"

@@ -34,6 +34,29 @@ struct sleepers {
     ticks first_armed() const { return *std::min_element(armed.begin(), armed.end()); }
 };
 
+/// A sleeper's timers, under a lock as a user's would be: one at 5, and a later one.
+struct owner_timers {
+    rl::mutex lock;
+    rl::var<ticks> due_timer{5}, later_timer{20};
+
+    /// Runs what is due, if it is not already, and gives the next expiry.
+    ticks run_due() {
+        lock.lock($);
+        due_timer($) = never;
+        const ticks due = next();
+        lock.unlock($);
+        return due;
+    }
+    ticks arm_at_15() {
+        lock.lock($);
+        later_timer($) = ticks{15};
+        const ticks due = next();
+        lock.unlock($);
+        return due;
+    }
+    ticks next() { return std::min(due_timer($).load(), later_timer($).load()); }
+};
+
 /// Two CPUs of one leaf fall asleep together, one with a timer; two levels up all sleeps.
 template <class Config, rl::test_result_e Expected>
 struct two_sleepers_of_one_leaf : rl::test_suite<two_sleepers_of_one_leaf<Config, Expected>, 2, Expected> {
@@ -122,11 +145,7 @@ struct refresh_against_same_expiry : rl::test_suite<refresh_against_same_expiry<
 template <class Config, rl::test_result_e Expected>
 struct expiry_against_owner : rl::test_suite<expiry_against_owner<Config, Expected>, 2, Expected> {
     sleepers<Config> s;
-    // The sleeper's timers, under a lock as a user's would be: at 5, and at 20 or, later, 15.
-    rl::mutex lock;
-    rl::var<ticks> due_timer{5}, later_timer{20};
-
-    ticks next() { return std::min(due_timer($).load(), later_timer($).load()); }
+    owner_timers timers;
 
     void before() {
         s.wake(0);
@@ -136,20 +155,10 @@ struct expiry_against_owner : rl::test_suite<expiry_against_owner<Config, Expect
     void thread(unsigned i) {
         if (i == 0) {
             s.wake(0);
-            lock.lock($);
-            due_timer($) = never;  // runs it, if nobody did
-            later_timer($) = ticks{15};
-            const ticks due = next();
-            lock.unlock($);
-            s.sleep(0, due);
+            timers.run_due();
+            s.sleep(0, timers.arm_at_15());
         } else {
-            s.tree.cpu(2).expire(10, [this](cpu_id, ticks) {
-                lock.lock($);
-                due_timer($) = never;
-                const ticks due = next();
-                lock.unlock($);
-                return due;
-            });
+            s.tree.cpu(2).expire(10, [this](cpu_id, ticks) { return timers.run_due(); });
             s.sleep(2, never);
         }
     }
@@ -161,10 +170,7 @@ struct expiry_against_owner : rl::test_suite<expiry_against_owner<Config, Expect
 template <class Config, rl::test_result_e Expected>
 struct expiry_against_new_expiry : rl::test_suite<expiry_against_new_expiry<Config, Expected>, 2, Expected> {
     sleepers<Config> s;
-    rl::mutex lock;
-    rl::var<ticks> due_timer{5}, later_timer{20};
-
-    ticks next() { return std::min(due_timer($).load(), later_timer($).load()); }
+    owner_timers timers;
 
     void before() {
         s.wake(0);
@@ -173,19 +179,9 @@ struct expiry_against_new_expiry : rl::test_suite<expiry_against_new_expiry<Conf
     }
     void thread(unsigned i) {
         if (i == 0) {
-            lock.lock($);
-            later_timer($) = ticks{15};
-            const ticks due = next();
-            lock.unlock($);
-            s.rearm(0, due);
+            s.rearm(0, timers.arm_at_15());
         } else {
-            s.tree.cpu(2).expire(10, [this](cpu_id, ticks) {
-                lock.lock($);
-                due_timer($) = never;
-                const ticks due = next();
-                lock.unlock($);
-                return due;
-            });
+            s.tree.cpu(2).expire(10, [this](cpu_id, ticks) { return timers.run_due(); });
             s.sleep(2, never);
         }
     }

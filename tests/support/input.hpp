@@ -4,6 +4,7 @@
 
 #include <tmigr/input_error.hpp>
 
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -12,6 +13,14 @@
 #include <string_view>
 
 namespace tmigr::test {
+
+/// An input that must be refused, and what the error must say.
+struct wrong_input {
+    std::string text;
+    std::size_t line;
+    std::string value;
+    std::string expected;
+};
 
 /// The error with which `read` refuses its input.
 template <class Read>

@@ -2,9 +2,12 @@
 #ifndef TMIGR_TESTS_SUPPORT_MACHINES_HPP
 #define TMIGR_TESTS_SUPPORT_MACHINES_HPP
 
+#include <tmigr/topology.hpp>
+
 #include <array>
 #include <cstddef>
 #include <filesystem>
+#include <string>
 
 namespace tmigr::test {
 
@@ -22,6 +25,19 @@ struct machine_facts {
 
     std::filesystem::path path() const { return std::filesystem::path{TMIGR_TEST_DATA} / "machines" / file; }
 };
+
+/// The numbers of a machine on one line: what was recorded, and what a reader made of it.
+inline std::string facts_of(std::size_t cpus, std::size_t nodes, std::size_t possible_cpus,
+                            std::size_t possible_nodes, std::size_t classes) {
+    return std::to_string(cpus) + " CPUs of " + std::to_string(possible_cpus) + ", " + std::to_string(nodes) +
+           " nodes of " + std::to_string(possible_nodes) + ", " + std::to_string(classes) + " capacities";
+}
+inline std::string facts_of(const machine_facts& m) {
+    return facts_of(m.cpus, m.nodes, m.possible_cpus, m.possible_nodes, m.classes);
+}
+inline std::string facts_of(const topology& t) {
+    return facts_of(t.size(), t.node_count(), t.possible_cpus(), t.possible_nodes(), t.capacities().size());
+}
 
 inline constexpr std::array machines{
     machine_facts{"cpu1-qemu-ppc-numbers.xml", reader::hwloc, 1, 1, 1, 1, 1},

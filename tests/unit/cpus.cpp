@@ -18,6 +18,8 @@ using tmigr::test::scratch_directory;
 
 namespace {
 
+using tmigr::test::wrong_input;
+
 topology parse(const std::string& text) {
     std::istringstream in{text};
     return tmigr::read_cpus(in, "text.cpus");
@@ -32,13 +34,6 @@ bool same(const topology& a, const topology& b) {
            a.possible_nodes() == b.possible_nodes();
 }
 
-struct wrong {
-    std::string text;
-    std::size_t line;
-    std::string value;
-    std::string expected;
-};
-
 }  // namespace
 
 TEST_CASE("every .cpus file is read as recorded") {
@@ -48,11 +43,7 @@ TEST_CASE("every .cpus file is read as recorded") {
         CAPTURE(facts.file);
         ++files;
         const topology read = tmigr::read_cpus(facts.path());
-        CHECK(read.size() == facts.cpus);
-        CHECK(read.node_count() == facts.nodes);
-        CHECK(read.possible_cpus() == facts.possible_cpus);
-        CHECK(read.possible_nodes() == facts.possible_nodes);
-        CHECK(read.capacities().size() == facts.classes);
+        CHECK(tmigr::test::facts_of(read) == tmigr::test::facts_of(facts));
     }
     CHECK(files == 23);
 }
@@ -139,7 +130,7 @@ TEST_CASE("wrong .cpus text names line, value and what would be right") {
     const std::string some = "at least one line: cpu node capacity";
     const std::string cpus = "a number of possible CPUs from 1 to 1048576";
     const std::string nodes = "a number of possible nodes from 1 to 1048576";
-    const std::vector<wrong> cases{
+    const std::vector<wrong_input> cases{
         {"", 1, "end of file", some},
         {"# only\n\n", 3, "end of file", some},
         {"0 0 1024\n1 0\n", 2, "1 0", columns},
@@ -172,7 +163,7 @@ TEST_CASE("wrong .cpus text names line, value and what would be right") {
         {"0 0 1\n# cpus: 1 nodes: x\n", 2, "x", nodes},
         {"# cpus: 1048577 nodes: 1\n", 1, "1048577", cpus},
     };
-    for (const wrong& each : cases) {
+    for (const wrong_input& each : cases) {
         CAPTURE(each.text);
         const input_error error = refused([&] { parse(each.text); });
         CHECK(error.file() == "text.cpus");

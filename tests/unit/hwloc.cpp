@@ -21,6 +21,8 @@ using tmigr::test::scratch_directory;
 
 namespace {
 
+using tmigr::test::wrong_input;
+
 const std::filesystem::path machines_directory = std::filesystem::path{TMIGR_TEST_DATA} / "machines";
 
 topology machine(const char* file) { return tmigr::read_hwloc(machines_directory / file); }
@@ -54,13 +56,6 @@ std::string with(std::string text, const std::string& from, const std::string& t
     return text.replace(at, from.size(), to);
 }
 
-struct wrong {
-    std::string text;
-    std::size_t line;
-    std::string value;
-    std::string expected;
-};
-
 }  // namespace
 
 TEST_CASE("every hwloc file is read as recorded") {
@@ -70,11 +65,7 @@ TEST_CASE("every hwloc file is read as recorded") {
         CAPTURE(facts.file);
         ++files;
         const topology read = tmigr::read_hwloc(facts.path());
-        CHECK(read.size() == facts.cpus);
-        CHECK(read.node_count() == facts.nodes);
-        CHECK(read.possible_cpus() == facts.possible_cpus);
-        CHECK(read.possible_nodes() == facts.possible_nodes);
-        CHECK(read.capacities().size() == facts.classes);
+        CHECK(tmigr::test::facts_of(read) == tmigr::test::facts_of(facts));
         CHECK(std::ranges::is_sorted(read.cpus(), {}, &tmigr::cpu_info::id));
     }
     CHECK(files == 21);
@@ -203,7 +194,7 @@ TEST_CASE("wrong hwloc text names line, value and what would be right") {
     const std::string capacity = "a LinuxCapacity from 1 to 1024";
     const std::string v2 = "<topology version=\"2.0\">";
     const auto no_cpu = small.substr(0, small.find("<object type=\"PU\"")) + "</object></topology>";
-    const std::vector<wrong> cases{
+    const std::vector<wrong_input> cases{
         {"", 1, "", root},
         {"<svg/>", 1, "svg", root},
         {"0 0 1024\n", 1, "0 0 1024\n", "only blanks between tags"},
@@ -275,7 +266,7 @@ TEST_CASE("wrong hwloc text names line, value and what would be right") {
          capacity},
         {with(small, "value=\"512\"", ""), 10, "", capacity},
     };
-    for (const wrong& each : cases) {
+    for (const wrong_input& each : cases) {
         CAPTURE(each.text.substr(0, 2000));
         const input_error error = refused([&] { parse(each.text); });
         CHECK(error.file() == "text.xml");
