@@ -112,7 +112,7 @@ public:
         for (const group_type* g = seat_->leaf_; g != nullptr; mine = g->groupmask(), g = g->parent()) {
             const auto word = g->current();
             if (word.has_migrator() && word.migrator() != mine) return false;
-            if (earliest(*g) <= now) return true;
+            if (is_due(earliest(*g), now)) return true;
         }
         return false;
     }

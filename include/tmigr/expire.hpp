@@ -57,7 +57,7 @@ void expire_cpu(group<Config>& leaf, unsigned place, ticks now, Run& run) {
         if (leaf.word().load(Config::orders::expire_state_load).is_active(static_cast<mask_type>(mask_type{1} << place)))
             return;
         auto seen = cell.load(Config::orders::slot_scan);
-        if (seen.due() > now) return;
+        if (!is_due(seen.due(), now)) return;
         const ticks next = run(sleeper.id(), now);
         // (X4) relaxed swap of the slot: when the owner wrote meanwhile its word stays.
         cell.compare_exchange_strong(seen, seen.by_other(next), Config::orders::expire_slot_swap,
@@ -73,7 +73,7 @@ void expire_cpu(group<Config>& leaf, unsigned place, ticks now, Run& run) {
 template <hierarchy_config Config, class Run>
 void expire_due(group<Config>& g, ticks now, Run& run) {
     for (unsigned place = 0; place < group<Config>::state::children; ++place) {
-        if (g.table().slot(place).load(Config::orders::slot_scan).due() > now) continue;
+        if (!is_due(g.table().slot(place).load(Config::orders::slot_scan).due(), now)) continue;
         if (g.level() == 0) {
             expire_cpu(g, place, now, run);
         } else {

@@ -19,6 +19,10 @@ using ticks = std::uint64_t;
 /// Later than every time: no timer, nothing to arm.
 inline constexpr ticks never = ~ticks{0};
 
+/// Whether something due at `due` is to be run by `now`; what is due never is not, whatever
+/// the time.
+constexpr bool is_due(ticks due, ticks now) noexcept { return due <= now && due != never; }
+
 /// Ticks since the clock's zero for `point`, rounded down, so that a wake-up can be early
 /// by less than a tick and never late. Saturates: times before zero give 0, times that do
 /// not fit below `never` give the largest time below it. Tick is the period of a tick.

@@ -156,6 +156,20 @@ TEST_CASE("a sleeper that runs its neighbour's timer tells the groups above") {
     CHECK(awake.must_expire(30));
 }
 
+TEST_CASE("never is not due, not even at the end of time") {
+    plain_expiries m(16);
+    auto sleeper = m.tree.cpu(3), awake = m.tree.cpu(9);
+    awake.activate();
+    CHECK_FALSE(awake.must_expire(never));
+    const auto nobody = [](cpu_id, ticks) -> ticks { throw std::logic_error("nothing is due"); };
+    CHECK(awake.expire(never, nobody) == never);
+    sleeper.activate();
+    CHECK(sleeper.deactivate(never - 1) == never);  // cut to the latest that fits
+    CHECK(awake.must_expire(never));
+    CHECK(awake.expire(never, [](cpu_id, ticks) { return never; }) == never);
+    CHECK_FALSE(awake.must_expire(never));
+}
+
 TEST_CASE("a throwing run loses no expiry and gives the claim back") {
     plain_expiries m(16);
     auto sleeper = m.tree.cpu(3), awake = m.tree.cpu(9);
