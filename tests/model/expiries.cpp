@@ -31,6 +31,18 @@ struct sleepers {
     }
     void sleep(unsigned cpu, ticks due) { armed[cpu] = tree.cpu(cpu).deactivate(due); }
     void rearm(unsigned cpu, ticks due) { armed[cpu] = tree.cpu(cpu).new_expiry(due); }
+    /// CPU 2 awake, CPU 0 asleep with a timer at 5.
+    void one_asleep_until_5() {
+        wake(0);
+        wake(2);
+        sleep(0, 5);
+    }
+    /// The awake one runs what is due for the sleeper, and sleeps too.
+    template <class Timers>
+    void expire_and_sleep(Timers& timers) {
+        tree.cpu(2).expire(10, [&timers](cpu_id, ticks) { return timers.run_due(); });
+        sleep(2, never);
+    }
     ticks first_armed() const { return *std::min_element(armed.begin(), armed.end()); }
 };
 
@@ -123,11 +135,7 @@ struct flapping : rl::test_suite<flapping<Config, Expected>, 3, Expected> {
 template <class Config, rl::test_result_e Expected>
 struct refresh_against_same_expiry : rl::test_suite<refresh_against_same_expiry<Config, Expected>, 2, Expected> {
     sleepers<Config> s;
-    void before() {
-        s.wake(0);
-        s.wake(2);
-        s.sleep(0, 5);
-    }
+    void before() { s.one_asleep_until_5(); }
     void thread(unsigned i) {
         if (i == 0) {
             s.wake(0);
@@ -147,19 +155,14 @@ struct expiry_against_owner : rl::test_suite<expiry_against_owner<Config, Expect
     sleepers<Config> s;
     owner_timers timers;
 
-    void before() {
-        s.wake(0);
-        s.wake(2);
-        s.sleep(0, 5);
-    }
+    void before() { s.one_asleep_until_5(); }
     void thread(unsigned i) {
         if (i == 0) {
             s.wake(0);
             timers.run_due();
             s.sleep(0, timers.arm_at_15());
         } else {
-            s.tree.cpu(2).expire(10, [this](cpu_id, ticks) { return timers.run_due(); });
-            s.sleep(2, never);
+            s.expire_and_sleep(timers);
         }
     }
     void after() { RL_ASSERT(s.first_armed() == 15); }
@@ -172,17 +175,12 @@ struct expiry_against_new_expiry : rl::test_suite<expiry_against_new_expiry<Conf
     sleepers<Config> s;
     owner_timers timers;
 
-    void before() {
-        s.wake(0);
-        s.wake(2);
-        s.sleep(0, 5);
-    }
+    void before() { s.one_asleep_until_5(); }
     void thread(unsigned i) {
         if (i == 0) {
             s.rearm(0, timers.arm_at_15());
         } else {
-            s.tree.cpu(2).expire(10, [this](cpu_id, ticks) { return timers.run_due(); });
-            s.sleep(2, never);
+            s.expire_and_sleep(timers);
         }
     }
     // Early is allowed: the owner may have seen its due timer before it was run.
@@ -196,11 +194,7 @@ struct two_expirers : rl::test_suite<two_expirers<Config, Expected>, 2, Expected
     sleepers<Config> s;
     rl::var<ticks> timer{5};
 
-    void before() {
-        s.wake(0);
-        s.wake(2);
-        s.sleep(0, 5);
-    }
+    void before() { s.one_asleep_until_5(); }
     void thread(unsigned i) {
         const unsigned cpu = i + 1;  // 1 sleeps beside the sleeper, 2 is awake
         const ticks arm = s.tree.cpu(cpu).expire(10, [this](cpu_id sleeper, ticks now) {
