@@ -101,10 +101,32 @@ TEST_CASE("worked example: 4 nodes of 40 CPUs") {
             CHECK(tree.shape().groups[g.parent].family == node);
             CHECK(tree.shape().groups[g.parent].parent == tree.shape().root);
         }
+    CHECK(outline(built(160, 4, linux_form::v6_13, all).shape()) == outline(tree.shape()));
+    // The same groups in 6.9; the branch that forces a new root comes first there, the old root second.
+    const tree_builder first = built(160, 4, linux_form::v6_9, all);
+    CHECK(first.shape().groups.size() == 25);
+    CHECK(test::unsound(first.shape(), 8) == "");
+    const auto mask_above_cpu = [&first](std::size_t cpu, unsigned up) {
+        std::size_t g = first.shape().cpus[cpu].group;
+        while (up-- > 0) g = first.shape().groups[g].parent;
+        return first.shape().groups[g].groupmask;
+    };
+    CHECK(mask_above_cpu(0, 0) == 2);
+    CHECK(mask_above_cpu(8, 0) == 1);
+    CHECK(mask_above_cpu(16, 0) == 4);
+    CHECK(mask_above_cpu(0, 1) == 2);
+    CHECK(mask_above_cpu(40, 1) == 1);
+    CHECK(mask_above_cpu(80, 1) == 4);
+    CHECK(mask_above_cpu(120, 1) == 8);
 }
 
 TEST_CASE("worked example: one CPU first, another much later") {
-    CHECK(outline(built(16, 1, linux_form::newest, {{0, 0}, {1, 0}}).shape()) == "G0.0 n0 m1 [0 1]");
+    for (linux_form form : {linux_form::newest, linux_form::v6_13})
+        CHECK(outline(built(16, 1, form, {{0, 0}, {1, 0}}).shape()) == "G0.0 n0 m1 [0 1]");
+    CHECK(outline(built(16, 1, linux_form::v6_9, {{0, 0}, {1, 0}}).shape()) == "G0.0 n0 m0 [0 1]");
+    CHECK(outline(built(16, 1, linux_form::v6_9, arrivals(9, [](cpu_id) { return 0; })).shape()) ==
+          "G1.0 n0 m0 {G0.1 n0 m1 [8] G0.0 n0 m2 [0 1 2 3 4 5 6 7]}");
+    CHECK(outline(built(16, 2, linux_form::v6_9, {{0, 0}, {8, 1}}).shape()) == "G1.0 m0 {G0.1 n1 m1 [8] G0.0 n0 m2 [0]}");
     CHECK(outline(built(16, 1, linux_form::newest, arrivals(9, [](cpu_id) { return 0; })).shape()) ==
           "G1.0 n0 m1 {G0.0 n0 m1 [0 1 2 3 4 5 6 7] G0.1 n0 m2 [8]}");
     for (linux_form form : {linux_form::newest, linux_form::v6_13})
