@@ -7,7 +7,6 @@
 #include <tmigr/trace.hpp>
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -35,21 +34,21 @@ public:
                   "slot, or tmigr::boost_atomics with -mcx16 on x86-64");
 
     slot_cell& slot(unsigned place) noexcept { return slots_[place]; }
-    slot_cell& slot_of(mask_type bit) noexcept { return slots_[static_cast<unsigned>(std::countr_zero(bit))]; }
+    slot_cell& slot_of(mask_type bit) noexcept { return slots_[Config::state::place(bit)]; }
     const std::array<slot_cell, children>& slots() const noexcept { return slots_; }
     /// The expiry that the child behind `bit` offers; may be stale when it is returned.
     ticks offered(mask_type bit) const noexcept {
         // (Q2) relaxed load of the slot: the answer carries no promise about other memory.
-        return slots_[static_cast<unsigned>(std::countr_zero(bit))].load(Config::orders::query_load).due();
+        return slots_[Config::state::place(bit)].load(Config::orders::query_load).due();
     }
 
     group<Config>* group_at(unsigned place) const noexcept { return down_[place].to_group; }
     cpu_seat<Config>* cpu_at(unsigned place) const noexcept { return down_[place].to_cpu; }
     void set_group_at(mask_type bit, group<Config>* child) noexcept {
-        down_[static_cast<unsigned>(std::countr_zero(bit))].to_group = child;
+        down_[Config::state::place(bit)].to_group = child;
     }
     void set_cpu_at(mask_type bit, cpu_seat<Config>* child) noexcept {
-        down_[static_cast<unsigned>(std::countr_zero(bit))].to_cpu = child;
+        down_[Config::state::place(bit)].to_cpu = child;
     }
 
 private:

@@ -10,7 +10,6 @@
 #include <tmigr/walk.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <deque>
 #include <mutex>
@@ -136,7 +135,7 @@ public:
     /// Index of the child behind one bit of a group: a CPU's at level 0 (into
     /// `shape().cpus`), a group's above; `tree_shape::none` where nobody took the place.
     std::size_t child_at(std::size_t group, mask_type bit) const noexcept {
-        return children_[group * state::children + static_cast<unsigned>(std::countr_zero(bit))];
+        return children_[group * state::children + state::place(bit)];
     }
 
     tracer_type& tracer() noexcept { return tracer_; }
@@ -200,7 +199,7 @@ private:
     }
 
     void take_place(std::size_t group, std::uint64_t mask, std::size_t child) noexcept {
-        children_[group * state::children + static_cast<unsigned>(std::countr_zero(mask))] = child;
+        children_[group * state::children + state::place(static_cast<mask_type>(mask))] = child;
     }
 
     template <class Event>

@@ -138,6 +138,12 @@ public:
         return static_cast<mask_type>(mask & (~mask + 1u));
     }
 
+    /// The number of the child behind a mask of one bit.
+    static constexpr unsigned place(mask_type bit) noexcept {
+        // Bounded for compilers, which cannot know that there is a bit.
+        return std::min(static_cast<unsigned>(std::countr_zero(bit)), Children - 1);
+    }
+
     friend constexpr bool operator==(basic_state, basic_state) noexcept = default;
 
     /// For humans: `{active=3 migrator=1 seq=2}`, masks in hexadecimal, seq in decimal.

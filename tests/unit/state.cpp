@@ -176,6 +176,7 @@ TEST_CASE("wide words keep every child apart") {
         REQUIRE(s.active() == bit);
         REQUIRE(s.migrator() == bit);
         REQUIRE(s.seq() == 0);
+        REQUIRE(state128x48::place(bit) == i);
         REQUIRE(s.deactivated(bit) == state128x48(0, state128x48::none, 1));
     }
 }
