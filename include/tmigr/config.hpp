@@ -67,6 +67,7 @@ concept hierarchy_config =
         { word.activated(mask, pick::first) } noexcept -> std::same_as<typename C::state>;
         { word.deactivated(mask) } noexcept -> std::same_as<typename C::state>;
         { word.touched() } noexcept -> std::same_as<typename C::state>;
+        typename C::slot;
         C::orders::activate_swap;
         { C::misuse::check(true, "") } noexcept;
         { C::cache_line } -> std::convertible_to<std::size_t>;
