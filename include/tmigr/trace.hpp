@@ -103,6 +103,78 @@ struct cpu_idle {
     friend bool operator==(const cpu_idle&, const cpu_idle&) = default;
 };
 
+/// An idle CPU has another next timer than before; `wakeup` is what it had armed until now.
+struct cpu_new_timer {
+    static constexpr const char* name = "tmigr_cpu_new_timer";
+    cpu_id cpu = 0;
+    group_id parent = no_group;
+    std::uint64_t wakeup = never;
+    friend bool operator==(const cpu_new_timer&, const cpu_new_timer&) = default;
+};
+
+/// An idle CPU looked at its next timer again; `wakeup` is the one that it has to arm for all.
+struct cpu_new_timer_idle {
+    static constexpr const char* name = "tmigr_cpu_new_timer_idle";
+    cpu_id cpu = 0;
+    group_id parent = no_group;
+    std::uint64_t nextevt = never;
+    std::uint64_t wakeup = never;
+    friend bool operator==(const cpu_new_timer_idle&, const cpu_new_timer_idle&) = default;
+};
+
+/// A CPU takes part from now on. Kernels before 6.19 call it online.
+struct cpu_available {
+    static constexpr const char* name = "tmigr_cpu_available";
+    static constexpr const char* old_name = "tmigr_cpu_online";
+    cpu_id cpu = 0;
+    group_id parent = no_group;
+    std::uint64_t wakeup = never;
+    friend bool operator==(const cpu_available&, const cpu_available&) = default;
+};
+
+/// A CPU takes part no longer. Kernels before 6.19 call it offline.
+struct cpu_unavailable {
+    static constexpr const char* name = "tmigr_cpu_unavailable";
+    static constexpr const char* old_name = "tmigr_cpu_offline";
+    cpu_id cpu = 0;
+    group_id parent = no_group;
+    std::uint64_t wakeup = never;
+    friend bool operator==(const cpu_unavailable&, const cpu_unavailable&) = default;
+};
+
+/// What a child offers to its group was brought up to date. `child` is 0 for a CPU's own
+/// expiry; `nextevt` is the offer, `next_expiry` the earliest of the group behind it.
+struct update_events {
+    static constexpr const char* name = "tmigr_update_events";
+    group_id child = no_group;
+    group_id group = no_group;
+    unsigned group_lvl = 0;
+    std::uint64_t child_active = 0;
+    std::uint64_t group_active = 0;
+    std::uint64_t nextevt = never;
+    std::uint64_t next_expiry = never;
+    std::uint64_t child_evt_expiry = never;
+    cpu_id child_evtcpu = 0;
+    friend bool operator==(const update_events&, const update_events&) = default;
+};
+
+/// A CPU looks for due timers in a group that is its to look after.
+struct handle_remote {
+    static constexpr const char* name = "tmigr_handle_remote";
+    group_id group = no_group;
+    unsigned lvl = 0;
+    friend bool operator==(const handle_remote&, const handle_remote&) = default;
+};
+
+/// The due timers of a sleeping CPU are run for it.
+struct handle_remote_cpu {
+    static constexpr const char* name = "tmigr_handle_remote_cpu";
+    cpu_id cpu = 0;
+    group_id parent = no_group;
+    std::uint64_t wakeup = never;
+    friend bool operator==(const handle_remote_cpu&, const handle_remote_cpu&) = default;
+};
+
 }  // namespace event
 
 /// What a hierarchy tells about itself. `trace(event, on)` is called right after the
