@@ -15,17 +15,32 @@ namespace tmigr {
 
 /// The memory orders of the walks, one name per ordered access, so that a model test can
 /// weaken exactly one of them: derive and shadow. The labels are explained where the
-/// accesses stand, in `walk.hpp`.
+/// accesses stand.
 template <atomics_backend B>
 struct walk_orders {
     static constexpr auto activate_load = B::relaxed;         // (A1)
-    static constexpr auto activate_swap = B::release;         // (A2)
+    static constexpr auto activate_swap = B::acq_rel;         // (A2)
     static constexpr auto activate_retry = B::relaxed;        // (A2), on failure
     static constexpr auto deactivate_load = B::acquire;       // (D1)
     static constexpr auto deactivate_child_load = B::relaxed; // (D2)
-    static constexpr auto deactivate_swap = B::acquire;       // (D3)
+    static constexpr auto deactivate_swap = B::acq_rel;       // (D3)
     static constexpr auto deactivate_retry = B::acquire;      // (D3), on failure
     static constexpr auto query_load = B::relaxed;            // (Q1)
+    static constexpr auto parent_load = B::acquire;           // (P1)
+    static constexpr auto down_load = B::acquire;             // (P2)
+    static constexpr auto roster_load = B::acquire;           // (P3)
+    static constexpr auto parent_store = B::release;          // (G1)
+    static constexpr auto grow_swap = B::release;             // (G2)
+    static constexpr auto carry_load = B::acquire;            // (G3)
+    static constexpr auto carry_child_load = B::relaxed;      // (G4)
+    static constexpr auto carry_swap = B::acq_rel;            // (G5)
+    static constexpr auto carry_retry = B::acquire;           // (G5), on failure
+    static constexpr auto down_store = B::release;            // (G6)
+    static constexpr auto roster_store = B::release;          // (G7)
+    static constexpr auto available_store = B::relaxed;       // (V1)
+    static constexpr auto available_load = B::relaxed;        // (V2)
+    static constexpr auto kick_swap = B::release;             // (K1)
+    static constexpr auto kicked_swap = B::acquire;           // (K2)
 };
 
 /// The same with expiries: (D3) gets stronger, the accesses to slots and claims are new.
@@ -33,7 +48,7 @@ struct walk_orders {
 template <atomics_backend B>
 struct expiry_orders : walk_orders<B> {
     static constexpr auto deactivate_swap = B::seq_cst;    // (D3)
-    static constexpr auto sleep_slot_store = B::relaxed;   // (O1)
+    static constexpr auto sleep_slot_store = B::release;   // (O1)
     static constexpr auto wake_slot_store = B::relaxed;    // (O2)
     static constexpr auto slot_scan = B::seq_cst;          // (S1)
     static constexpr auto refresh_load = B::seq_cst;       // (S2)
@@ -42,6 +57,8 @@ struct expiry_orders : walk_orders<B> {
     static constexpr auto refresh_retry = B::relaxed;      // (S4), on failure
     static constexpr auto new_slot_store = B::seq_cst;     // (N1)
     static constexpr auto new_state_load = B::seq_cst;     // (N2)
+    static constexpr auto new_parent_load = B::seq_cst;    // (N3)
+    static constexpr auto parent_store = B::seq_cst;       // (G1)
     static constexpr auto expire_state_load = B::relaxed;  // (X1)
     static constexpr auto claim_swap = B::acquire;         // (X2)
     static constexpr auto claim_release = B::release;      // (X3)
@@ -69,6 +86,7 @@ concept hierarchy_config =
         { word.touched() } noexcept -> std::same_as<typename C::state>;
         typename C::slot;
         C::orders::activate_swap;
+        { C::steps::refresh_attempts } -> std::convertible_to<int>;
         { C::misuse::check(true, "") } noexcept;
         { C::cache_line } -> std::convertible_to<std::size_t>;
     };
@@ -76,6 +94,29 @@ concept hierarchy_config =
 /// Whether the groups of a hierarchy hold their sleepers' expiries.
 template <class C>
 inline constexpr bool has_expiries = !std::same_as<typename C::slot, no_slot>;
+
+/// What the algorithm does, step by step. Whoever leaves one out gets a tree that loses
+/// timers or tells lies; that it can be left out is for the tests that show this.
+struct algorithm_steps {
+    /// Attempts of a refresh. Two are needed, and enough.
+    static constexpr int refresh_attempts = 2;
+    /// A refresh writes the slot even where the value stays the same.
+    static constexpr bool write_unchanged_slot = true;
+    /// Expiries are published before the active bit is cleared.
+    static constexpr bool publish_first = true;
+    /// A sleeper's walk goes on from a group that was idle before.
+    static constexpr bool leave_idle_groups = true;
+    /// A group knows its bit in the parent before anybody finds the way there.
+    static constexpr bool mask_before_link = true;
+    /// The old root is swapped after it was linked, not only looked at.
+    static constexpr bool swap_after_link = true;
+    /// The old root is made active in the new one only while it is.
+    static constexpr bool carry_only_active = true;
+    /// A CPU that leaves is no successor any more from before its walk.
+    static constexpr bool unavailable_first = true;
+    /// The new root learns of what the old one's sleepers wait for.
+    static constexpr bool refresh_after_link = true;
+};
 
 /// Linux's choices: 8 children, a 32-bit word, no tracing. Without expiries: the tree of who
 /// is awake and who is in charge, at the price of Linux's two state walks.
@@ -90,11 +131,7 @@ struct linux_config {
     /// Bytes that two CPUs cannot write without disturbing each other. 128 keeps pairs of
     /// lines apart that some processors fetch together.
     static constexpr std::size_t cache_line = 64;
-    /// Attempts of a refresh. Two are needed, and enough; fewer exist to show that.
-    static constexpr int refresh_attempts = 2;
-    /// Expiries are published before the active bit is cleared; the other order loses
-    /// timers and exists to show that.
-    static constexpr bool publish_first = true;
+    using steps = algorithm_steps;
 };
 
 /// The same with expiries: the groups hold the sleepers' due times in slots of 64 bits.

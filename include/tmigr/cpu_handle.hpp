@@ -9,14 +9,35 @@
 #include <tmigr/walk.hpp>
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 
 namespace tmigr {
 
+/// What a CPU that stops to take part leaves behind.
+struct departure {
+    /// What this CPU has to arm for itself: its own next expiry, which nobody else looks
+    /// after any more. `never` when it is awake.
+    ticks arm = never;
+    /// The earliest expiry of others that nobody looks after now; `never`: none.
+    ticks due = never;
+    /// Who is to take `due` over: a CPU of this hierarchy that takes part, or nobody. It must
+    /// be woken, and `activate`; that is all. One that leaves before it wakes need not: its
+    /// own departure names the next.
+    std::optional<cpu_id> by{};
+
+    friend bool operator==(const departure&, const departure&) = default;
+};
+
 /// A CPU of a hierarchy: cheap to copy, good as long as the hierarchy lives.
 ///
-/// `activate` and `deactivate` belong to the CPU's owner: one thread at a time, each call
+/// All but `kick` and the queries belong to the CPU's owner: one thread at a time, each call
 /// ordered before the next (a scheduler that moves a CPU from thread to thread must
 /// synchronise them itself). Handles of different CPUs are independent.
+///
+/// A CPU takes part from when it is added until it leaves. One that does not take part
+/// neither serves others nor is served: `activate` and `deactivate` only note what it does,
+/// expiries are handed back unchanged, and nothing is ever due that is its to run.
 template <hierarchy_config Config>
 class cpu_handle {
 public:
@@ -27,18 +48,17 @@ public:
 
     /// The CPU leaves idle. Precondition: it is idle (checked as `Config::misuse` says).
     /// Lock-free; without contention one read-modify-write per level up to the first where
-    /// somebody else is awake already. Gives no ordering for the caller's own data.
+    /// somebody else is awake already. Answers kicks; else gives no ordering for the
+    /// caller's own data.
     void activate() const noexcept {
         Config::misuse::check(!seat_->awake_.get(), "activate: the CPU is idle");
         seat_->awake_.set(true);
-        // (O2) relaxed store of the own slot: who still sees the old expiry is early. Before
-        //      the walk, so that an expirer's late (X4) finds another word.
-        if constexpr (has_expiries<Config>) store_slot(never, Config::orders::wake_slot_store);
-        if constexpr (Config::tracer::enabled)
-            seat_->tracer_->trace(event::cpu_active{seat_->id_, seat_->leaf_->id(), event::never}, seat_->id_);
-        walk_active<Config>(*seat_->leaf_, seat_->childmask_, seat_->id_, *seat_->tracer_);
+        answer_kick();
+        if (seat_->takes_part_.get())
+            wake_up();
+        else
+            seat_->armed_.set(never);
     }
-
     /// The CPU enters idle. Precondition: it is awake (checked as `Config::misuse` says).
     /// Lock-free; without contention one read-modify-write per level up to the first where
     /// somebody else is still awake. Gives no ordering for the caller's own data.
@@ -46,6 +66,7 @@ public:
         requires(!has_expiries<Config>)
     {
         fall_asleep();
+        if (!seat_->takes_part_.get()) return;
         walk_inactive<Config>(*seat_->leaf_, seat_->childmask_, seat_->id_, *seat_->tracer_);
         report_idle(never, never);
     }
@@ -64,8 +85,11 @@ public:
         requires has_expiries<Config>
     {
         fall_asleep();
-        // (O1) relaxed store of the own slot: (D3) follows and releases it. Nobody else
-        //      writes the slot of a CPU that is awake.
+        if (!seat_->takes_part_.get()) return alone(due);
+        // (O1) release store of the own slot; pairs with (S1). Nobody else writes the slot of a
+        //      CPU that is awake; (D3) makes the expiry known.
+        //      carries: that this CPU is there, for whoever meets its expiry before (D3).
+        //      killed by: sleep_slot_relaxed
         store_slot(due, Config::orders::sleep_slot_store);
         const ticks arm = walk_inactive<Config>(*seat_->leaf_, seat_->childmask_, seat_->id_, *seat_->tracer_);
         report_idle(due, arm);
@@ -80,10 +104,13 @@ public:
         requires has_expiries<Config>
     {
         Config::misuse::check(!seat_->awake_.get(), "new_expiry: the CPU is idle");
-        // (N1) seq_cst store of the own slot; pairs with (S1), before (N2).
-        //      killed by: new_slot_release
-        store_slot(due, Config::orders::new_slot_store);
-        return walk_new_expiry<Config>(*seat_->leaf_);
+        if (!seat_->takes_part_.get()) return alone(due);
+        if constexpr (Config::tracer::enabled)
+            if (own_slot().due() != due) report(event::cpu_new_timer{id(), leaf().id(), event::time(seat_->armed_.get())});
+        const ticks arm = tell_new_expiry(due);
+        note_armed(arm);
+        report(event::cpu_new_timer_idle{id(), leaf().id(), event::time(due), event::time(arm)});
+        return arm;
     }
 
     /// What `deactivate(due)` would return now: a forecast, early rather than late, and out
@@ -91,14 +118,18 @@ public:
     [[nodiscard]] ticks peek(ticks due) const noexcept
         requires has_expiries<Config>
     {
+        if (!seat_->takes_part_.get()) return due;
         ticks first = due;
         mask_type mine = seat_->childmask_;
-        for (const group_type* g = seat_->leaf_;; mine = g->groupmask(), g = g->parent()) {
+        for (const group_type* g = seat_->leaf_;;) {
             if ((g->current().active() & ~mine) != 0) return never;
             for (unsigned place = 0; place < group_type::state::children; ++place)
                 if (mask_type{1} << place != mine)
                     first = std::min(first, g->table().slots()[place].load(Config::orders::query_load).due());
-            if (g->parent() == nullptr) return first;
+            const group_type* const up = g->parent();
+            if (up == nullptr) return first;
+            mine = g->groupmask();
+            g = up;
         }
     }
 
@@ -108,13 +139,17 @@ public:
     [[nodiscard]] bool must_expire(ticks now) const noexcept
         requires has_expiries<Config>
     {
+        if (!seat_->takes_part_.get()) return false;
         mask_type mine = seat_->childmask_;
-        for (const group_type* g = seat_->leaf_; g != nullptr; mine = g->groupmask(), g = g->parent()) {
+        for (const group_type* g = seat_->leaf_;;) {
             const auto word = g->current();
             if (word.has_migrator() && word.migrator() != mine) return false;
             if (is_due(earliest(*g), now)) return true;
+            const group_type* const up = g->parent();
+            if (up == nullptr) return false;
+            mine = g->groupmask();
+            g = up;
         }
-        return false;
     }
 
     /// Runs what is due by `now` and this CPU's to run. `run(sleeper, now)` is called for
@@ -130,7 +165,100 @@ public:
     ticks expire(ticks now, Run&& run) const
         requires has_expiries<Config>
     {
-        return walk_expire<Config>(*seat_->leaf_, seat_->childmask_, now, run);
+        if (!seat_->takes_part_.get()) return seat_->armed_.get();
+        const ticks arm = walk_expire<Config>(*seat_->leaf_, seat_->childmask_, now, run, id(), *seat_->tracer_);
+        note_armed(arm);
+        return arm;
+    }
+
+    /// The CPU stops to take part: it goes offline, or is set apart from the others. Whoever
+    /// it looked after is somebody else's from now on; where nobody is awake, the result says
+    /// what has to be taken over, and by whom. A CPU that does not take part leaves nothing
+    /// behind but what it has to arm, so that to leave twice does no harm.
+    ///
+    /// Who begins to expire after this call leaves the CPU's timers alone; an expirer that is
+    /// inside `run` for it already goes on. Lock-free, without contention as `deactivate` or
+    /// `new_expiry`; to find a successor, one load for each CPU that arrived before it.
+    departure leave() const noexcept {
+        if (!seat_->takes_part_.get()) return {.arm = seat_->armed_.get()};
+        seat_->takes_part_.set(false);
+        // (V1) relaxed store of seat.available; pairs with (V2). Before the walk, whose swaps
+        //      and slots carry it to whoever finds all idle after this walk did not.
+        //      killed by: available_after_walk
+        if constexpr (Config::steps::unavailable_first) seat_->available_.store(0, Config::orders::available_store);
+        departure left;
+        if (seat_->awake_.get()) {
+            left.due = walk_inactive<Config>(*seat_->leaf_, seat_->childmask_, seat_->id_, *seat_->tracer_);
+        } else if constexpr (has_expiries<Config>) {
+            left.arm = own_slot().due();
+            left.due = tell_new_expiry(never);
+        }
+        seat_->armed_.set(left.arm);
+        if constexpr (!Config::steps::unavailable_first) seat_->available_.store(0, Config::orders::available_store);
+        report(event::cpu_unavailable{id(), leaf().id(), event::never});
+        if (left.due != never) left.by = seat_->roster_->first_available();
+        return left;
+    }
+
+    /// The CPU takes part from now on, awake or idle as it is. Returns what it has to arm, as
+    /// `deactivate` does; `never` when it is awake. For a CPU that takes part already nothing
+    /// changes. Lock-free, without contention as `activate` or `new_expiry`.
+    ticks join() const noexcept {
+        const bool awake = seat_->awake_.get();
+        ticks due = never;
+        if (!seat_->takes_part_.get()) {
+            seat_->takes_part_.set(true);
+            due = seat_->armed_.get();
+            // (V1) before the walk, as in leave: who finds this CPU's expiry finds the CPU.
+            seat_->available_.store(1, Config::orders::available_store);
+            report(event::cpu_available{id(), leaf().id(), event::never});
+            if (awake) wake_up();
+        }
+        if constexpr (has_expiries<Config>) {
+            if (awake) return never;
+            const ticks arm = due == never ? walk_new_expiry<Config>(*seat_->leaf_, id(), *seat_->tracer_) : tell_new_expiry(due);
+            note_armed(arm);
+            return arm;
+        }
+        return never;
+    }
+
+    /// Whether the CPU takes part. For its owner.
+    bool takes_part() const noexcept { return seat_->takes_part_.get(); }
+
+    /// Tells the CPU to wake. Returns whether the caller has to send it a signal: false when
+    /// somebody told it before and it has not woken since, so that one is under way. The CPU
+    /// that received the signal sees what all kickers did before, when its `activate` or
+    /// `answer_kick` returns; the signal must order what was before it was sent before what
+    /// is after it was received, as futexes, semaphores and file descriptors do.
+    ///
+    /// Any thread, at any time; also for a CPU that is awake, which then must find the signal
+    /// when it next waits. Lock-free, one read-modify-write; no locks, no memory.
+    bool kick() const noexcept {
+        auto& cell = seat_->kicked_;
+        std::uint32_t seen = cell.load(Config::atomics::relaxed);
+        // (K1) release swap of seat.kicked, also from 1 to 1; pairs with (K2).
+        //      carries: what the kicker wants done.
+        //      killed by: kick_swap_relaxed
+        while (!cell.compare_exchange_weak(seen, 1, Config::orders::kick_swap, Config::atomics::relaxed)) {
+        }
+        return seen == 0;
+    }
+
+    /// For the owner, on a signal that does not wake the CPU for good: the next kick needs a
+    /// signal again. Returns whether there was a kick. `activate` does it by itself. One
+    /// relaxed load when nobody kicked.
+    bool answer_kick() const noexcept {
+        auto& cell = seat_->kicked_;
+        // relaxed: a kick that it misses has a signal under way.
+        std::uint32_t seen = cell.load(Config::atomics::relaxed);
+        if (seen == 0) return false;
+        // (K2) acquire swap of seat.kicked; pairs with (K1).
+        //      sees: what the kickers want done, the silent ones too.
+        //      killed by: kicked_swap_relaxed
+        while (!cell.compare_exchange_weak(seen, 0, Config::orders::kicked_swap, Config::atomics::relaxed)) {
+        }
+        return true;
     }
 
     /// Whether the CPU counts as awake in its group: any thread may ask, the answer may
@@ -147,16 +275,47 @@ private:
         Config::misuse::check(seat_->awake_.get(), "deactivate: the CPU is awake");
         seat_->awake_.set(false);
     }
-    void report_idle(ticks due, ticks arm) const noexcept {
+    void wake_up() const noexcept {
+        // (O2) relaxed store of the own slot: who still sees the old expiry is early. Before
+        //      the walk, so that an expirer's late (X4) finds another word.
+        if constexpr (has_expiries<Config>) store_slot(never, Config::orders::wake_slot_store);
         if constexpr (Config::tracer::enabled)
-            seat_->tracer_->trace(event::cpu_idle{seat_->id_, seat_->leaf_->id(), event::time(due), event::time(arm)},
-                                  seat_->id_);
+            report(event::cpu_active{id(), leaf().id(), event::time(seat_->armed_.get())});
+        note_armed(never);
+        walk_active<Config>(*seat_->leaf_, seat_->childmask_, seat_->id_, *seat_->tracer_);
+    }
+    ticks tell_new_expiry(ticks due) const noexcept {
+        // (N1) seq_cst store of the own slot; pairs with (S1), before (N2).
+        //      killed by: new_slot_release
+        store_slot(due, Config::orders::new_slot_store);
+        return walk_new_expiry<Config>(*seat_->leaf_, id(), *seat_->tracer_);
+    }
+    ticks alone(ticks due) const noexcept {
+        seat_->armed_.set(due);
+        return due;
+    }
+    auto own_slot() const noexcept {
+        // relaxed: only the tag matters, and it must differ only from the owner's last; a due
+        // time that is out of date is early.
+        return seat_->leaf_->table().slot_of(seat_->childmask_).load(Config::atomics::relaxed);
     }
     template <class Order>
     void store_slot(ticks due, Order order) const noexcept {
-        auto& cell = seat_->leaf_->table().slot_of(seat_->childmask_);
-        // relaxed: only the tag matters, and it must differ only from the owner's last.
-        cell.store(cell.load(Config::atomics::relaxed).by_owner(due), order);
+        const auto seen = own_slot();
+        seat_->leaf_->table().slot_of(seat_->childmask_).store(seen.by_owner(due), order);
+        detail::report_slot<Config>(*seat_->tracer_, nullptr, *seat_->leaf_, seen.due(), due, id());
+    }
+
+    template <class Event>
+    void report(const Event& what) const noexcept {
+        if constexpr (Config::tracer::enabled) seat_->tracer_->trace(what, id());
+    }
+    void report_idle(ticks due, ticks arm) const noexcept {
+        note_armed(arm);
+        report(event::cpu_idle{id(), leaf().id(), event::time(due), event::time(arm)});
+    }
+    void note_armed(ticks arm) const noexcept {
+        if constexpr (Config::tracer::enabled) seat_->armed_.set(arm);
     }
 
     cpu_seat<Config>* seat_;

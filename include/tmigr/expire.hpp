@@ -39,15 +39,30 @@ public:
     explicit operator bool() const noexcept { return held_; }
 
 private:
-    typename cpu_seat<Config>::claim_cell& cell_;
+    typename cpu_seat<Config>::flag_cell& cell_;
     bool held_;
 };
 
+/// The one who expires: what a walk needs to know of it.
 template <hierarchy_config Config, class Run>
-void expire_cpu(group<Config>& leaf, unsigned place, ticks now, Run& run) {
+struct expirer {
+    ticks now;
+    Run& run;
+    cpu_id on;
+    typename Config::tracer& tracer;
+
+    template <class Event>
+    void report(const Event& what) const noexcept {
+        if constexpr (Config::tracer::enabled) tracer.trace(what, on);
+    }
+};
+
+template <hierarchy_config Config, class Run>
+void expire_cpu(group<Config>& leaf, unsigned place, const expirer<Config, Run>& me) {
     using mask_type = typename group<Config>::mask_type;
     auto& cell = leaf.table().slot(place);
-    cpu_seat<Config>& sleeper = *leaf.table().cpu_at(place);
+    // Not null: whoever wrote a due slot, (O1) or (N1), had its seat.
+    cpu_seat<Config>& sleeper = *leaf.down().cpu_at(place);
     {
         const claim<Config> mine(sleeper);
         if (!mine) return;
@@ -57,30 +72,35 @@ void expire_cpu(group<Config>& leaf, unsigned place, ticks now, Run& run) {
         if (leaf.word().load(Config::orders::expire_state_load).is_active(static_cast<mask_type>(mask_type{1} << place)))
             return;
         auto seen = cell.load(Config::orders::slot_scan);
-        if (!is_due(seen.due(), now)) return;
-        const ticks next = run(sleeper.id(), now);
+        if (!is_due(seen.due(), me.now)) return;
+        me.report(event::handle_remote_cpu{sleeper.id(), leaf.id(), event::never});
+        const ticks next = me.run(sleeper.id(), me.now);
         // (X4) relaxed swap of the slot: when the owner wrote meanwhile its word stays.
-        cell.compare_exchange_strong(seen, seen.by_other(next), Config::orders::expire_slot_swap,
-                                     Config::atomics::relaxed);
+        if (cell.compare_exchange_strong(seen, seen.by_other(next), Config::orders::expire_slot_swap,
+                                         Config::atomics::relaxed))
+            detail::report_slot<Config>(me.tracer, nullptr, leaf, seen.due(), next, me.on);
     }
-    for (group<Config>* g = &leaf; g->parent() != nullptr; g = g->parent()) {
-        if (g->word().load(Config::orders::expire_state_load).is_active()) return;
-        refresh(*g->parent(), *g);
+    group<Config>* child = &leaf;
+    for (group<Config>* g = child->parent(); g != nullptr; child = g, g = g->parent()) {
+        if (child->word().load(Config::orders::expire_state_load).is_active()) return;
+        refresh(*g, *child, me.on, me.tracer);
     }
 }
 
 /// Works off what is due in the slots of a group, each slot once.
 template <hierarchy_config Config, class Run>
-void expire_due(group<Config>& g, ticks now, Run& run) {
+void expire_due(group<Config>& g, const expirer<Config, Run>& me) {
+    me.report(event::handle_remote{g.id(), g.level()});
     for (unsigned place = 0; place < group<Config>::state::children; ++place) {
-        if (!is_due(g.table().slot(place).load(Config::orders::slot_scan).due(), now)) continue;
+        if (!is_due(g.table().slot(place).load(Config::orders::slot_scan).due(), me.now)) continue;
         if (g.level() == 0) {
-            expire_cpu(g, place, now, run);
+            expire_cpu(g, place, me);
         } else {
-            group<Config>& child = *g.table().group_at(place);
+            // Not null: whoever wrote the slot had found the link, which is made later.
+            group<Config>& child = *g.down().group_at(place);
             // The slot of an active group is out of date: its own migrator sees to it.
-            if (!child.word().load(Config::orders::expire_state_load).is_active()) expire_due(child, now, run);
-            refresh(g, child);
+            if (!child.word().load(Config::orders::expire_state_load).is_active()) expire_due(child, me);
+            refresh(g, child, me.on, me.tracer);
         }
     }
 }
@@ -96,14 +116,19 @@ void expire_due(group<Config>& g, ticks now, Run& run) {
 /// may be left with slots that are early.
 template <hierarchy_config Config, class Run>
     requires has_expiries<Config>
-ticks walk_expire(group<Config>& leaf, typename group<Config>::mask_type child, ticks now, Run& run) {
-    for (group<Config>* g = &leaf;; child = g->groupmask(), g = g->parent()) {
+ticks walk_expire(group<Config>& leaf, typename group<Config>::mask_type child, ticks now, Run& run, cpu_id on,
+                  typename Config::tracer& tracer) {
+    const detail::expirer<Config, Run> me{now, run, on, tracer};
+    for (group<Config>* g = &leaf;;) {
         // (X1) relaxed load of the word: whoever is in charge in truth looks for itself.
         const auto word = g->word().load(Config::orders::expire_state_load);
         if (word.has_migrator() && word.migrator() != child) return never;
-        detail::expire_due(*g, now, run);
-        if (g->parent() == nullptr)
+        detail::expire_due(*g, me);
+        group<Config>* const up = g->parent();
+        if (up == nullptr)
             return g->word().load(Config::orders::expire_state_load).is_active() ? never : earliest(*g);
+        child = g->groupmask();
+        g = up;
     }
 }
 

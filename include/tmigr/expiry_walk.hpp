@@ -3,6 +3,7 @@
 #define TMIGR_EXPIRY_WALK_HPP
 
 #include <tmigr/config.hpp>
+#include <tmigr/cpu_seat.hpp>
 #include <tmigr/group.hpp>
 
 #include <algorithm>
@@ -34,19 +35,52 @@ ticks earliest(const group<Config>& g) noexcept {
     return first;
 }
 
+namespace detail {
+
+/// What a trace tells of a slot that was just written: `child` is null for a CPU's own,
+/// `by` the CPU then. Looks around in the tree for it, but only where events are made.
+template <hierarchy_config Config>
+void report_slot(typename Config::tracer& tracer, const group<Config>* child, const group<Config>& g, ticks before,
+                 ticks offer, cpu_id on) noexcept {
+    if constexpr (Config::tracer::enabled) {
+        cpu_id owner = on;
+        for (const group<Config>* at = child; at != nullptr;) {
+            const ticks first = earliest(*at);
+            const group<Config>* next = nullptr;
+            for (unsigned place = 0; first != never && place < group<Config>::state::children; ++place) {
+                if (at->table().slots()[place].load(Config::orders::query_load).due() != first) continue;
+                if (at->level() > 0)
+                    next = at->down().group_at(place);
+                else if (const auto* seat = at->down().cpu_at(place))
+                    owner = seat->id();
+                break;
+            }
+            at = next;
+        }
+        tracer.trace(event::update_events{child != nullptr ? child->id() : no_group, g.id(), g.level(),
+                                          child != nullptr ? std::uint64_t{child->current().active()} : 0,
+                                          g.current().active(), event::time(offer), event::time(earliest(g)),
+                                          event::time(before), owner},
+                     on);
+    }
+}
+
+}  // namespace detail
+
 /// Brings the slot that `parent` keeps for `child` up to date: afterwards it holds an offer
 /// that `child` made after this call began, or a later one. Any thread, at any time.
 ///
 /// Wait-free: two attempts are enough, because when both fail another refresh began after
 /// this one did and has written. The slot is written even when the value stays the same: a
-/// skipped write would let a slower refresh put an older offer over a newer one.
+/// skipped write would let a slower refresh put an older offer over a newer one. `on` is the
+/// CPU that appears in traces. The caller found the way from the child to the parent.
 ///
 /// Source: the double refresh of f-arrays (Jayanti, PODC 2002), on one child.
 template <hierarchy_config Config>
     requires has_expiries<Config>
-void refresh(group<Config>& parent, const group<Config>& child) noexcept {
+void refresh(group<Config>& parent, const group<Config>& child, cpu_id on, typename Config::tracer& tracer) noexcept {
     auto& cell = parent.table().slot_of(child.groupmask());
-    for (int attempt = 0; attempt < Config::refresh_attempts; ++attempt) {
+    for (int attempt = 0; attempt < Config::steps::refresh_attempts; ++attempt) {
         // (S2) seq_cst load of the slot; pairs with (S4).
         //      an attempt counts only if it failed against a swap that came after this
         //      load: a stale value would make it void.
@@ -57,12 +91,16 @@ void refresh(group<Config>& parent, const group<Config>& child) noexcept {
         //      killed by: refresh_state_acquire
         const bool active = child.word().load(Config::orders::refresh_state).is_active();
         const ticks offer = active ? never : earliest(child);
+        if constexpr (!Config::steps::write_unchanged_slot)
+            if (seen.due() == offer) return;
         // (S4) seq_cst swap of the slot, relaxed on failure; pairs with (S1), (S2).
         //      before (N2) or (D3) one level up: published before that is looked at.
         //      killed by: refresh_swap_acq_rel
         if (cell.compare_exchange_strong(seen, seen.by_other(offer), Config::orders::refresh_swap,
-                                         Config::orders::refresh_retry))
+                                         Config::orders::refresh_retry)) {
+            detail::report_slot<Config>(tracer, &child, parent, seen.due(), offer, on);
             return;
+        }
     }
 }
 
@@ -73,15 +111,17 @@ void refresh(group<Config>& parent, const group<Config>& child) noexcept {
 /// Called by the CPU's owner. Wait-free, allocates nothing.
 template <hierarchy_config Config>
     requires has_expiries<Config>
-ticks walk_new_expiry(group<Config>& leaf) noexcept {
+ticks walk_new_expiry(group<Config>& leaf, cpu_id on, typename Config::tracer& tracer) noexcept {
     for (group<Config>* g = &leaf;;) {
         // (N2) seq_cst load of group.word; pairs with (D3). After (N1) or (S4) wrote a slot of
         //      this group: either the last to leave it sees that slot, or it is seen idle.
         //      killed by: new_state_acquire
         if (g->word().load(Config::orders::new_state_load).is_active()) return never;
-        group<Config>* up = g->parent();
+        // (N3) seq_cst load of group.parent; pairs with (G1). After (N1) or (S4), as (N2).
+        //      killed by: new_parent_acquire
+        group<Config>* const up = g->parent(Config::orders::new_parent_load);
         if (up == nullptr) return earliest(*g);
-        refresh(*up, *g);
+        refresh(*up, *g, on, tracer);
         g = up;
     }
 }

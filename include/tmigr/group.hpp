@@ -19,10 +19,9 @@ class cpu_seat;
 template <hierarchy_config Config>
 class group;
 
-/// What a group with expiries holds for each child: the expiry that it offers, and the way
-/// down to it. Slots are written by many, ways down only while the tree grows.
+/// What a group with expiries holds for each child: the expiry that it offers.
 template <hierarchy_config Config, bool = has_expiries<Config>>
-class alignas(Config::cache_line) child_table {
+class alignas(Config::cache_line) slot_table {
 public:
     using mask_type = typename Config::state::mask_type;
     using slot_type = typename Config::slot;
@@ -42,42 +41,63 @@ public:
         return slots_[Config::state::place(bit)].load(Config::orders::query_load).due();
     }
 
-    group<Config>* group_at(unsigned place) const noexcept { return down_[place].to_group; }
-    cpu_seat<Config>* cpu_at(unsigned place) const noexcept { return down_[place].to_cpu; }
-    void set_group_at(mask_type bit, group<Config>* child) noexcept {
-        down_[Config::state::place(bit)].to_group = child;
-    }
-    void set_cpu_at(mask_type bit, cpu_seat<Config>* child) noexcept {
-        down_[Config::state::place(bit)].to_cpu = child;
-    }
-
 private:
-    union way_down {
-        group<Config>* to_group = nullptr;
-        cpu_seat<Config>* to_cpu;
-    };
     template <std::size_t... I>
-    explicit child_table(std::index_sequence<I...>) noexcept : slots_{{((void)I, slot_cell(slot_type{}))...}} {}
+    explicit slot_table(std::index_sequence<I...>) noexcept : slots_{{((void)I, slot_cell(slot_type{}))...}} {}
 
     std::array<slot_cell, children> slots_;
-    alignas(Config::cache_line) std::array<way_down, children> down_{};
 
 public:
-    child_table() noexcept : child_table(std::make_index_sequence<children>()) {}
+    slot_table() noexcept : slot_table(std::make_index_sequence<children>()) {}
 };
 
 template <hierarchy_config Config>
-class child_table<Config, false> {};
+class slot_table<Config, false> {};
+
+/// The ways down from a group: a group's children are groups, or CPUs at level 0. Written
+/// once each, while the tree grows.
+template <hierarchy_config Config>
+class alignas(Config::cache_line) ways_down {
+public:
+    using mask_type = typename Config::state::mask_type;
+
+    /// The child in a place; null where nobody took it yet.
+    group<Config>* group_at(unsigned place) const noexcept { return static_cast<group<Config>*>(at(place)); }
+    cpu_seat<Config>* cpu_at(unsigned place) const noexcept { return static_cast<cpu_seat<Config>*>(at(place)); }
+    void set(mask_type bit, group<Config>* child) noexcept { put(bit, child); }
+    void set(mask_type bit, cpu_seat<Config>* child) noexcept { put(bit, child); }
+
+private:
+    using cell = typename Config::atomics::template atomic<void*>;
+
+    void* at(unsigned place) const noexcept {
+        // (P2) acquire load of a way down; pairs with (G6).
+        //      sees: the child as it was made.
+        //      killed by: down_load_relaxed
+        return cells_[place].load(Config::orders::down_load);
+    }
+    void put(mask_type bit, void* child) noexcept {
+        // (G6) release store of a way down; pairs with (P2).
+        //      killed by: down_store_relaxed
+        cells_[Config::state::place(bit)].store(child, Config::orders::down_store);
+    }
+    template <std::size_t... I>
+    explicit ways_down(std::index_sequence<I...>) noexcept
+        : cells_{{((void)I, cell(static_cast<void*>(nullptr)))...}} {}
+
+    std::array<cell, Config::state::children> cells_;
+
+public:
+    ways_down() noexcept : ways_down(std::make_index_sequence<Config::state::children>()) {}
+};
 
 /// One node of the tree: the word, and the facts that a walk needs beside it.
 ///
 /// Layout: the group starts on a cache line of its own and fills whole lines. The first
-/// holds the word and, behind it, only what never changes while CPUs walk (bit in the
-/// parent, level, link upwards). A walk thus touches one line per level, and nothing but
-/// the word is ever written there. With expiries, the table of children fills the lines
-/// behind.
-///
-/// Everything but the word is set while the tree grows and must not change during walks.
+/// holds the word and, behind it, only what changes at most once, when the tree grows (bit
+/// in the parent, level, link upwards). A walk thus touches one line per level, and nothing
+/// but the word is written there in the long run. Behind are the slots, with expiries, and
+/// the ways down to the children, which no walk needs.
 template <hierarchy_config Config>
 class alignas(Config::cache_line) group {
 public:
@@ -92,7 +112,7 @@ public:
                   "word, or tmigr::boost_atomics with -mcx16 on x86-64");
 
     group(group_id id, unsigned level, family_id family, pick how) noexcept
-        : word_(state{}), level_(static_cast<std::uint8_t>(level)), how_(how), family_(family), id_(id) {
+        : word_(state{}), groupmask_(mask_type{0}), level_(static_cast<std::uint8_t>(level)), how_(how), family_(family), parent_(nullptr), id_(id) {
         layout();
     }
     group(const group&) = delete;
@@ -108,39 +128,67 @@ public:
     }
 
     /// The children's slots; only with expiries.
-    child_table<Config>& table() noexcept { return table_; }
-    const child_table<Config>& table() const noexcept { return table_; }
+    slot_table<Config>& table() noexcept { return table_; }
+    const slot_table<Config>& table() const noexcept { return table_; }
+    ways_down<Config>& down() noexcept { return down_; }
+    const ways_down<Config>& down() const noexcept { return down_; }
 
-    group* parent() const noexcept { return parent_; }
-    /// This group's bit in its parent; a root of the newer forms knows its future bit.
-    mask_type groupmask() const noexcept { return groupmask_; }
+    /// The group above; null at the root, which may grow a parent at any time. A caller
+    /// that acts on the answer asks once.
+    group* parent() const noexcept {
+        // (P1) acquire load of group.parent; pairs with (G1).
+        //      sees: this group's bit in the parent, and the parent as it was made.
+        //      killed by: parent_load_relaxed
+        return parent_.load(Config::orders::parent_load);
+    }
+    template <class Order>
+    group* parent(Order order) const noexcept {
+        return parent_.load(order);
+    }
+    /// This group's bit in its parent. For whoever found the way to the parent, or grows
+    /// the tree: a root of the newer forms knows its future bit.
+    mask_type groupmask() const noexcept { return groupmask_.get(); }
     /// Distance from the CPUs, 0 at the bottom.
     unsigned level() const noexcept { return level_; }
     pick how() const noexcept { return how_; }
     family_id family() const noexcept { return family_; }
     group_id id() const noexcept { return id_; }
 
-    /// For whoever grows the tree, while nobody walks.
-    void set_groupmask(mask_type mask) noexcept { groupmask_ = mask; }
-    void set_parent(group* parent) noexcept { parent_ = parent; }
+    /// For whoever grows the tree (growth.hpp); once each.
+    void set_groupmask(mask_type mask) noexcept { groupmask_.set(mask); }
+    void set_parent(group* parent) noexcept {
+        // (G1) release store of group.parent; pairs with (P1).
+        //      carries: this group's bit in the parent, the parent and all above it.
+        //      killed by: parent_store_relaxed
+        //      With expiries it is seq_cst: against (N1) and (N3) either the one who grows sees
+        //      the slot in (S1) or the other sees the parent.
+        //      killed by: parent_store_release
+        parent_.store(parent, Config::orders::parent_store);
+    }
 
     /// Compile-time proof of the layout above, for every configuration that makes a group.
     static constexpr void layout() noexcept {
         static_assert(sizeof(group) % Config::cache_line == 0 && alignof(group) == Config::cache_line);
         static_assert(offsetof(group, word_) == 0, "the word starts the line");
-        static_assert(Config::cache_line < 64 || offsetof(group, parent_) + sizeof(group*) <= Config::cache_line,
+        // A model checker's cells are larger than what they hold.
+        constexpr bool bare_cells = sizeof(word_cell) == sizeof(state) && sizeof(link_cell) == sizeof(group*);
+        static_assert(!bare_cells || Config::cache_line < 64 ||
+                          offsetof(group, parent_) + sizeof(link_cell) <= Config::cache_line,
                       "what a walk reads shares the word's line");
     }
 
 private:
+    using link_cell = typename Config::atomics::template atomic<group*>;
+
     word_cell word_;
-    mask_type groupmask_ = 0;
+    typename Config::atomics::template var<mask_type> groupmask_;
     std::uint8_t level_;
     pick how_;
     family_id family_;
-    group* parent_ = nullptr;
+    link_cell parent_;
     group_id id_;
-    [[no_unique_address]] child_table<Config> table_;
+    [[no_unique_address]] slot_table<Config> table_;
+    ways_down<Config> down_;
 };
 
 }  // namespace tmigr

@@ -6,8 +6,9 @@
 #include <tmigr/config.hpp>
 #include <tmigr/cpu_handle.hpp>
 #include <tmigr/group.hpp>
+#include <tmigr/growth.hpp>
+#include <tmigr/query.hpp>
 #include <tmigr/topology.hpp>
-#include <tmigr/walk.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -30,9 +31,10 @@ struct hierarchy_options {
 /// The tree of groups of one machine, and the CPUs in it. Owns everything that handles
 /// and walks refer to; neither copied nor moved.
 ///
-/// Threads: while `add` runs nothing else may, neither walks nor queries; calls of `add`
-/// exclude each other. Otherwise everything may run at any time on any thread, the walks
-/// through the handles of `cpu()`, one thread at a time for each CPU. All CPUs start idle.
+/// Threads: everything may run at any time on any thread, the operations through the handles
+/// of `cpu()` one thread at a time for each CPU. Calls of `add` and `cpu` exclude each other;
+/// nothing else ever waits. `shape`, `groups`, `child_at` are for times when nobody adds.
+/// All CPUs start idle, and take part.
 ///
 /// Source: Linux 6.9 and newer, kernel/time/timer_migration.c.
 template <hierarchy_config Config>
@@ -64,10 +66,10 @@ public:
     basic_hierarchy(const basic_hierarchy&) = delete;
     basic_hierarchy& operator=(const basic_hierarchy&) = delete;
 
-    /// Takes a CPU in, idle. Where the root grows and the old root is active, the new one
-    /// learns of it. Throws `input_error` (the number is taken, or see `tree_builder::add`)
-    /// and `std::bad_alloc`; the tree is as before then, and a retry is allowed.
-    /// Blocks while another thread adds. Precondition: no walk or query is in flight.
+    /// Takes a CPU in, idle, while others sleep and wake. Where the root grows, the new one
+    /// learns what the old one knew. Throws `input_error` (the number is taken, or see
+    /// `tree_builder::add`) and `std::bad_alloc`; the tree is as before then, and a retry is
+    /// allowed. Blocks while another thread adds; blocks nobody's walk or query.
     handle add(const cpu_info& info) {
         const std::lock_guard growing(mutex_);
         if (index_.contains(info.id))
@@ -76,12 +78,12 @@ public:
         try {
             while (groups_.size() < shape().groups.size()) {
                 const shape_group& made = shape().groups[groups_.size()];
-                children_.resize((groups_.size() + 1) * state::children, tree_shape::none);
                 groups_.emplace_back(group_id{groups_.size() + 1}, made.level, made.family,
                                      made.cross ? options_.cross_family_pick : pick::first);
             }
             const shape_cpu& placed = shape().cpus.back();
-            seats_.emplace_back(info.id, groups_[placed.group], static_cast<mask_type>(placed.childmask), tracer_);
+            seats_.emplace_back(info.id, groups_[placed.group], static_cast<mask_type>(placed.childmask), roster_,
+                                tracer_);
             index_.emplace(info.id, seats_.size() - 1);
         } catch (...) {
             builder_.undo();
@@ -90,39 +92,39 @@ public:
             throw;
         }
         for (const growth_step& step : steps) apply(step, info);
+        roster_.add(seats_.back());
         return handle(seats_.back());
     }
 
-    /// The handle of a CPU. Throws `input_error` when there is no such CPU. Look it up
-    /// once: the handle stays good as long as the hierarchy lives.
+    /// The handle of a CPU. Throws `input_error` when there is no such CPU. Blocks while
+    /// another thread adds: look it up once, the handle stays good as long as the hierarchy
+    /// lives.
     handle cpu(cpu_id id) {
+        const std::lock_guard still(mutex_);
         const auto found = index_.find(id);
         if (found == index_.end())
             throw input_error(std::to_string(id), "the number of a CPU of this hierarchy");
         return handle(seats_[found->second]);
     }
 
-    /// The top group; null while there is no CPU.
+    /// The top group; null while there is no CPU. Wait-free, one load per level.
     const group_type* root() const noexcept {
-        return shape().root == tree_shape::none ? nullptr : &groups_[shape().root];
+        const auto* const first = roster_.first();
+        return first != nullptr ? top_of(first->leaf()) : nullptr;
     }
 
-    /// Whether anybody is awake. One relaxed load; may be stale when it returns.
-    bool any_active() const noexcept { return root() != nullptr && root()->current().is_active(); }
+    /// Whether anybody is awake. Wait-free; may be stale when it returns.
+    bool any_active() const noexcept {
+        const group_type* const top = root();
+        return top != nullptr && top->current().is_active();
+    }
 
     /// The CPU in charge of everything: the migrator of the root's migrator and so on
-    /// down. Empty when nobody is awake, or when a walk changed the path on the way. One
-    /// relaxed load per level; may be stale when it returns. Wait-free.
+    /// down. Empty when nobody is awake, or when a walk changed the path on the way. Three
+    /// loads per level; may be stale when it returns. Wait-free.
     std::optional<cpu_id> migrator() const noexcept {
-        for (std::size_t g = shape().root; g != tree_shape::none;) {
-            const state word = groups_[g].current();
-            if (!word.has_migrator()) return std::nullopt;
-            const std::size_t child = child_at(g, word.migrator());
-            if (child == tree_shape::none) return std::nullopt;
-            if (shape().groups[g].level == 0) return shape().cpus[child].info.id;
-            g = child;
-        }
-        return std::nullopt;
+        const group_type* const top = root();
+        return top != nullptr ? find_migrator(*top) : std::nullopt;
     }
 
     /// Groups in order of creation, as numbers; group i of the shape is `groups()[i]`,
@@ -135,7 +137,14 @@ public:
     /// Index of the child behind one bit of a group: a CPU's at level 0 (into
     /// `shape().cpus`), a group's above; `tree_shape::none` where nobody took the place.
     std::size_t child_at(std::size_t group, mask_type bit) const noexcept {
-        return children_[group * state::children + state::place(bit)];
+        const group_type& g = groups_[group];
+        const unsigned place = state::place(bit);
+        if (g.level() > 0) {
+            const auto* const child = g.down().group_at(place);
+            return child != nullptr ? static_cast<std::size_t>(child->id() - 1) : tree_shape::none;
+        }
+        const auto* const seat = g.down().cpu_at(place);
+        return seat != nullptr ? index_.at(seat->id()) : tree_shape::none;
     }
 
     tracer_type& tracer() noexcept { return tracer_; }
@@ -162,11 +171,7 @@ private:
             case growth_step::kind::connect_group: {
                 group_type& child = groups_[step.child];
                 group_type& parent = groups_[step.parent];
-                child.set_groupmask(static_cast<mask_type>(step.mask));
-                child.set_parent(&parent);
-                if constexpr (has_expiries<Config>)
-                    parent.table().set_group_at(static_cast<mask_type>(step.mask), &child);
-                take_place(step.parent, step.mask, step.child);
+                link_below<Config>(child, static_cast<mask_type>(step.mask), parent);
                 report(event::connect_child_parent{child.id(), step.mask, parent.id(), parent.level(),
                                                    parent.family(), max_capacity, step.children},
                        info.id);
@@ -174,20 +179,14 @@ private:
             }
             case growth_step::kind::connect_cpu: {
                 group_type& leaf = groups_[step.parent];
-                if constexpr (has_expiries<Config>)
-                    leaf.table().set_cpu_at(static_cast<mask_type>(step.mask), &seats_.back());
-                take_place(step.parent, step.mask, shape().cpus.size() - 1);
+                leaf.down().set(static_cast<mask_type>(step.mask), &seats_.back());
                 report(event::connect_cpu_parent{info.id, step.mask, leaf.id(), leaf.level(), leaf.family(),
                                                  max_capacity, step.children},
                        info.id);
                 break;
             }
             case growth_step::kind::carry_up_old_root: {
-                group_type& old_root = groups_[step.child];
-                if (old_root.current().is_active())
-                    walk_active<Config>(*old_root.parent(), old_root.groupmask(), info.id, tracer_);
-                if constexpr (has_expiries<Config>)
-                    for (group_type* g = &old_root; g->parent() != nullptr; g = g->parent()) refresh(*g->parent(), *g);
+                tmigr::carry_up<Config>(groups_[step.child], info.id, tracer_);
                 break;
             }
         }
@@ -196,10 +195,6 @@ private:
     void set_preset_mask(std::size_t group) noexcept {
         if (shape().groups[group].parent == tree_shape::none)
             groups_[group].set_groupmask(static_cast<mask_type>(shape().groups[group].groupmask));
-    }
-
-    void take_place(std::size_t group, std::uint64_t mask, std::size_t child) noexcept {
-        children_[group * state::children + state::place(static_cast<mask_type>(mask))] = child;
     }
 
     template <class Event>
@@ -211,9 +206,9 @@ private:
     tree_builder builder_;
     std::deque<group_type> groups_;
     std::deque<cpu_seat<Config>> seats_;
-    std::vector<std::size_t> children_;
     std::unordered_map<cpu_id, std::size_t> index_;
     typename Config::atomics::mutex mutex_;
+    cpu_roster<Config> roster_;
     [[no_unique_address]] tracer_type tracer_;
 };
 

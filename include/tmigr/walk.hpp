@@ -28,14 +28,12 @@ void report_visit(const group<Config>& g) noexcept {
 }
 
 template <class Event, hierarchy_config Config>
-void report_word(typename Config::tracer& tracer, const group<Config>& g, typename Config::state word,
-                 typename Config::state::mask_type child, cpu_id on) noexcept {
-    if constexpr (Config::tracer::enabled) {
-        const group<Config>* parent = g.parent();
+void report_word(typename Config::tracer& tracer, const group<Config>& g, const group<Config>* parent,
+                 typename Config::state word, typename Config::state::mask_type child, cpu_id on) noexcept {
+    if constexpr (Config::tracer::enabled)
         tracer.trace(Event{{g.id(), g.level(), g.family(), word.active(), word.migrator(),
                             parent != nullptr ? parent->id() : no_group, child}},
                      on);
-    }
 }
 
 }  // namespace detail
@@ -50,18 +48,23 @@ template <hierarchy_config Config>
 void walk_active(group<Config>& start, typename Config::state::mask_type child, cpu_id on,
                  typename Config::tracer& tracer) noexcept {
     using orders = typename Config::orders;
-    for (group<Config>* g = &start; g != nullptr; child = g->groupmask(), g = g->parent()) {
+    for (group<Config>* g = &start;;) {
         detail::report_visit(*g);
         // (A1) relaxed load of group.word: only a first guess, (A2) decides.
         auto seen = g->word().load(orders::activate_load);
         typename Config::state next;
-        // (A2) release swap of group.word, relaxed on failure; pairs with (D1), (D3).
+        // (A2) acq_rel swap of group.word, relaxed on failure; pairs with (D1), (D3), (G2).
         //      carries: the words of the levels below, changed before this one is told.
-        //      killed by: walks_active_swap_relaxed
+        //      sees: the parent that the group got before it was swapped by (G2).
+        //      killed by: walks_active_swap_relaxed, activate_swap_release
         do next = seen.activated(child, g->how());
         while (!g->word().compare_exchange_weak(seen, next, orders::activate_swap, orders::activate_retry));
-        detail::report_word<event::group_set_cpu_active>(tracer, *g, next, child, on);
-        if (seen.has_migrator()) return;
+        const bool goes_on = !seen.has_migrator();
+        group<Config>* const up = goes_on || Config::tracer::enabled ? g->parent() : nullptr;
+        detail::report_word<event::group_set_cpu_active>(tracer, *g, up, next, child, on);
+        if (!goes_on || up == nullptr) return;
+        child = g->groupmask();
+        g = up;
     }
 }
 
@@ -85,10 +88,10 @@ ticks walk_inactive(group<Config>& start, typename Config::state::mask_type chil
                    typename Config::tracer& tracer) noexcept {
     using orders = typename Config::orders;
     const group<Config>* below = nullptr;
-    for (group<Config>* g = &start;; child = g->groupmask(), below = g, g = g->parent()) {
+    for (group<Config>* g = &start;;) {
         detail::report_visit(*g);
-        if constexpr (has_expiries<Config> && Config::publish_first)
-            if (below != nullptr) refresh(*g, *below);
+        if constexpr (has_expiries<Config> && Config::steps::publish_first)
+            if (below != nullptr) refresh(*g, *below, on, tracer);
         // (D1) acquire load of group.word; pairs with (A2).
         //      sees: a wake-up of the group below, if its news is already in this word; so
         //      (D2) is not older than what (D3) compares with.
@@ -100,23 +103,29 @@ ticks walk_inactive(group<Config>& start, typename Config::state::mask_type chil
             //      wake-up that it misses has not swapped this group yet, and will.
             const bool awake_again = below != nullptr && below->word().load(orders::deactivate_child_load).is_active();
             next = awake_again ? seen.touched() : seen.deactivated(child);
-            // (D3) acquire swap of group.word on success and failure; pairs with (A2).
+            // (D3) acq_rel swap of group.word, acquire on failure; pairs with (A2), (G2), (G3).
             //      failure: (D2) must be read afresh, as after (D1).
             //      killed by: walks_inactive_retry_relaxed
-            //      success: without expiries nothing needs the acquire, but the rule before
-            //      C++17, which the checker follows, wants success to be no weaker than
-            //      failure. With expiries it is seq_cst: against (N1), (N2) and (S1) to (S4)
-            //      either the one who sleeps sees the slot or the other sees the group idle.
+            //      success: sees the parent that the group got before it was swapped by (G2);
+            //      carries that the groups below are idle.
+            //      killed by: sleep_swap_release, sleep_swap_acquire
+            //      With expiries it is seq_cst: against (N1), (N2) and (S1) to (S4) either the
+            //      one who sleeps sees the slot or the other sees the group idle.
             //      killed by: deactivate_swap_acq_rel, deactivate_swap_acquire
         } while (!g->word().compare_exchange_weak(seen, next, orders::deactivate_swap, orders::deactivate_retry));
-        detail::report_word<event::group_set_cpu_inactive>(tracer, *g, next, child, on);
-        if constexpr (has_expiries<Config> && !Config::publish_first)
-            if (below != nullptr) refresh(*g, *below);
-        if (next.is_active()) return never;
-        if (g->parent() == nullptr) {
+        const bool goes_on = !next.is_active() && (Config::steps::leave_idle_groups || seen.is_active());
+        group<Config>* const up = goes_on || Config::tracer::enabled ? g->parent() : nullptr;
+        detail::report_word<event::group_set_cpu_inactive>(tracer, *g, up, next, child, on);
+        if constexpr (has_expiries<Config> && !Config::steps::publish_first)
+            if (below != nullptr) refresh(*g, *below, on, tracer);
+        if (!goes_on) return never;
+        if (up == nullptr) {
             if constexpr (has_expiries<Config>) return earliest(*g);
             return never;
         }
+        child = g->groupmask();
+        below = g;
+        g = up;
     }
 }
 

@@ -141,7 +141,7 @@ struct refresh_against_same_expiry : rl::test_suite<refresh_against_same_expiry<
             s.wake(0);
             s.sleep(0, 5);
         } else {
-            refresh(s.tree.root(), s.tree.groups[0]);
+            refresh(s.tree.root(), s.tree.groups[0], 2, s.tree.tracer);
             s.sleep(2, never);
         }
     }
@@ -220,10 +220,19 @@ constexpr auto must_fail = rl::test_result_user_assert_failed;
 
 // One thing weakened each.
 struct one_refresh : library {
-    static constexpr int refresh_attempts = 1;
+    struct steps : algorithm_steps {
+        static constexpr int refresh_attempts = 1;
+    };
+};
+struct skipped_write : library {
+    struct steps : algorithm_steps {
+        static constexpr bool write_unchanged_slot = false;
+    };
 };
 struct resign_first : library {
-    static constexpr bool publish_first = false;
+    struct steps : algorithm_steps {
+        static constexpr bool publish_first = false;
+    };
 };
 struct without_tag : library {
     using slot = basic_slot<std::uint64_t, 48, 0>;
@@ -281,6 +290,7 @@ int main(int argc, char** argv) {
 #define TMIGR_TWIN(suite, twin, result) \
     ok &= model::run<suite<twin, rl::test_result_##result>>(#suite ", " #twin, random)
     TMIGR_TWIN(flapping, one_refresh, user_assert_failed);
+    TMIGR_TWIN(flapping, skipped_write, user_assert_failed);
     TMIGR_TWIN(two_sleepers_of_two_leaves, resign_first, user_assert_failed);
     TMIGR_TWIN(refresh_against_same_expiry, without_tag, user_assert_failed);
     TMIGR_TWIN(last_sleeper_against_new_expiry, slot_scan_acquire, user_assert_failed);

@@ -4,6 +4,7 @@
 
 #include <tmigr/cpu_handle.hpp>
 #include <tmigr/group.hpp>
+#include <tmigr/growth.hpp>
 #include <tmigr/invariants.hpp>
 
 #include <array>
@@ -20,16 +21,18 @@ struct small_tree {
     using mask_type = typename Config::state::mask_type;
 
     typename Config::tracer tracer;
+    cpu_roster<Config> roster;
     std::array<group<Config>, Levels + 1> groups{make_groups(std::make_index_sequence<Levels - 2>())};
     std::array<cpu_seat<Config>, 3> seats{
-        {{0, groups[0], 1, tracer}, {1, groups[0], 2, tracer}, {2, groups[1], 1, tracer}}};
+        {{0, groups[0], 1, roster, tracer}, {1, groups[0], 2, roster, tracer}, {2, groups[1], 1, roster, tracer}}};
 
     small_tree() {
-        link(groups[1], 2, groups[Levels]);
-        for (unsigned below = 0, g = 2; g <= Levels; below = g, ++g) link(groups[below], 1, groups[g]);
-        if constexpr (has_expiries<Config>)
-            for (unsigned cpu = 0; cpu < 3; ++cpu)
-                groups[cpu / 2].table().set_cpu_at(static_cast<mask_type>(cpu == 1 ? 2 : 1), &seats[cpu]);
+        for (unsigned cpu = 0; cpu < 3; ++cpu) {
+            groups[cpu / 2].down().set(static_cast<mask_type>(cpu == 1 ? 2 : 1), &seats[cpu]);
+            roster.add(seats[cpu]);
+        }
+        link_below<Config>(groups[1], 2, groups[Levels]);
+        for (unsigned below = 0, g = 2; g <= Levels; below = g, ++g) link_below<Config>(groups[below], 1, groups[g]);
     }
 
     group<Config>& root() { return groups[Levels]; }
@@ -47,11 +50,6 @@ private:
                                                       {2, 0, no_family, pick::first},
                                                       {3 + Middle, 1 + Middle, no_family, pick::first}...,
                                                       {Levels + 1, Levels - 1, no_family, pick::first}}};
-    }
-    static void link(group<Config>& child, mask_type mask, group<Config>& parent) {
-        child.set_groupmask(mask);
-        child.set_parent(&parent);
-        if constexpr (has_expiries<Config>) parent.table().set_group_at(mask, &child);
     }
 };
 

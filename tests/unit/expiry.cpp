@@ -225,22 +225,24 @@ TEST_CASE("exact costs with expiries") {
             CHECK(c.stores == stores);
         };
         const auto wake = [](auto& c) { return [&c] { c.activate(); return 0; }; };
-        // One swap a level; the own slot is loaded and stored.
-        costs(wake(cpu), levels, levels + 1, 1);
-        costs(wake(neighbour), 1, 2, 1);
+        // One swap a level, and the way up where the walk goes on; the own slot is loaded and stored; whether
+        // somebody kicked the CPU.
+        costs(wake(cpu), levels, 2 * levels + 2, 1);
+        costs(wake(neighbour), 1, 3, 1);
         // With or without a timer, into a group that stays active: as without expiries, and the own slot.
         costs([&] { return cpu.deactivate(never); }, 1, 2, 1);
         cpu.activate();
         costs([&] { return cpu.deactivate(77); }, 1, 2, 1);
         // A new expiry in an active group: the own slot, and one look.
         costs([&] { return cpu.new_expiry(66); }, 0, 2, 1);
-        // A forecast of the only one awake, and nothing due: eight slots and a word on every level.
-        costs([&] { return neighbour.peek(never); }, 0, levels * 8, 0);
-        costs([&] { return neighbour.must_expire(5); }, 0, levels * 9, 0);
+        // A forecast of the only one awake: the others' slots, word and way up on every level. Nothing due: the
+        // own slot too.
+        costs([&] { return neighbour.peek(never); }, 0, levels * 9, 0);
+        costs([&] { return neighbour.must_expire(5); }, 0, levels * 10, 0);
         // The last sleeper: two swaps a level above the first, each refresh looks at slot, word and eight slots,
-        // and at the top the eight slots of the root.
-        costs([&] { return neighbour.deactivate(never); }, 2 * levels - 1, 2 + (levels - 1) * (10 + 2) + 8, 1);
+        // and at the top the eight slots of the root; word, child and way up as without expiries.
+        costs([&] { return neighbour.deactivate(never); }, 2 * levels - 1, 2 + (levels - 1) * (10 + 2) + levels + 8, 1);
         // A new expiry in an idle tree: a refresh a level above the first.
-        costs([&] { return cpu.new_expiry(55); }, levels - 1, 1 + levels + (levels - 1) * 10 + 8, 1);
+        costs([&] { return cpu.new_expiry(55); }, levels - 1, 1 + 2 * levels + (levels - 1) * 10 + 8, 1);
     }
 }

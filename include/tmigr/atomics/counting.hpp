@@ -21,11 +21,10 @@ struct operation_counts {
 
     /// Distinct levels that were touched.
     unsigned levels() const noexcept { return static_cast<unsigned>(std::popcount(level_mask)); }
-    /// Distinct cells that were loaded, stored to or swapped: for cells that have a cache
-    /// line each, as the words of groups have, the number of lines.
-    std::uint64_t distinct_cells() const noexcept { return cells.size(); }
+    /// Distinct cache lines of 64 bytes in which a cell was loaded, stored to or swapped.
+    std::uint64_t distinct_lines() const noexcept { return lines.size(); }
 
-    std::set<const void*> cells;
+    std::set<std::uintptr_t> lines;
 };
 
 /// Counts the operations of any other backend, exactly and repeatably. Counts are kept
@@ -53,12 +52,12 @@ struct counting_atomics {
 
         T load(order o) const {
             ++counts().loads;
-            counts().cells.insert(this);
+            touch();
             return inner_.load(o);
         }
         void store(T value, order o) {
             ++counts().stores;
-            counts().cells.insert(this);
+            touch();
             inner_.store(value, o);
         }
         bool compare_exchange_weak(T& expected, T desired, order success, order failure) {
@@ -69,9 +68,10 @@ struct counting_atomics {
         }
 
     private:
+        void touch() const { counts().lines.insert(reinterpret_cast<std::uintptr_t>(this) / 64); }
         bool counted(bool swapped) {
             ++counts().read_modify_writes;
-            counts().cells.insert(this);
+            touch();
             if (!swapped) ++counts().failed_read_modify_writes;
             return swapped;
         }
