@@ -14,9 +14,9 @@
 namespace tmigr::model {
 
 /// Root over A = {0, 1} and B = {2}, made of the library's own groups and CPUs; with three
-/// levels there is one more group between A and the root. In place, since every
-/// allocation would be a choice for an exhaustive search.
-template <class Config, unsigned Levels = 2>
+/// levels there is one more group between A and the root; with three CPUs in A there is none
+/// in B. In place, since every allocation would be a choice for an exhaustive search.
+template <class Config, unsigned Levels = 2, unsigned CpusInA = 2>
 struct small_tree {
     using mask_type = typename Config::state::mask_type;
 
@@ -24,11 +24,13 @@ struct small_tree {
     cpu_roster<Config> roster;
     std::array<group<Config>, Levels + 1> groups{make_groups(std::make_index_sequence<Levels - 2>())};
     std::array<cpu_seat<Config>, 3> seats{
-        {{0, groups[0], 1, roster, tracer}, {1, groups[0], 2, roster, tracer}, {2, groups[1], 1, roster, tracer}}};
+        {{0, groups[leaf_of(0)], mask_of(0), roster, tracer},
+         {1, groups[leaf_of(1)], mask_of(1), roster, tracer},
+         {2, groups[leaf_of(2)], mask_of(2), roster, tracer}}};
 
     small_tree() {
         for (unsigned cpu = 0; cpu < 3; ++cpu) {
-            groups[cpu / 2].down().set(static_cast<mask_type>(cpu == 1 ? 2 : 1), &seats[cpu]);
+            groups[leaf_of(cpu)].down().set(mask_of(cpu), &seats[cpu]);
             roster.add(seats[cpu]);
         }
         link_below<Config>(groups[1], 2, groups[Levels]);
@@ -40,10 +42,16 @@ struct small_tree {
 
     /// The shared checker; `awake` has bit i set when CPU i is awake in truth.
     bool at_rest_with(unsigned awake) const {
-        return !check_at_rest(groups, [&](const auto& leaf) { return &leaf == &groups[0] ? awake & 3u : awake >> 2; });
+        return !check_at_rest(groups, [&](const auto& leaf) {
+            return &leaf == &groups[0] ? awake & ((1u << CpusInA) - 1) : awake >> CpusInA;
+        });
     }
 
 private:
+    static constexpr unsigned leaf_of(unsigned cpu) { return cpu < CpusInA ? 0 : 1; }
+    static constexpr mask_type mask_of(unsigned cpu) {
+        return static_cast<mask_type>(1u << (cpu < CpusInA ? cpu : cpu - CpusInA));
+    }
     template <std::size_t... Middle>
     static auto make_groups(std::index_sequence<Middle...>) {
         return std::array<group<Config>, Levels + 1>{{{1, 0, no_family, pick::first},
