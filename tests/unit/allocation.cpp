@@ -21,6 +21,14 @@ using test::fail_in;
 
 namespace {
 
+struct watched_locks : std_atomics {
+    struct mutex {
+        static inline int locked = 0;
+        void lock() { ++locked; }
+        void unlock() {}
+    };
+};
+
 template <class Tree>
 std::string drawn(const Tree& tree) {
     std::ostringstream text;
@@ -50,6 +58,44 @@ TEST_CASE("walks and queries take no memory and throw nothing") {
     CHECK(allocations == before);
     CHECK(migrator == 599);
     CHECK_FALSE(anybody);
+}
+
+TEST_CASE("operations with expiries take no memory and no lock") {
+    topology machine;
+    for (cpu_id i = 0; i < 100; ++i) machine.add(i, 0);
+    basic_hierarchy<expiry_config<watched_locks>> tree(machine, {.width = 4});
+    auto near = tree.cpu(3), far = tree.cpu(99);
+    STATIC_REQUIRE(noexcept(near.deactivate(1)));
+    STATIC_REQUIRE(noexcept(near.new_expiry(1)));
+    STATIC_REQUIRE(noexcept(near.peek(1)));
+    STATIC_REQUIRE(noexcept(near.must_expire(1)));
+    STATIC_REQUIRE(noexcept(near.leave()));
+    STATIC_REQUIRE(noexcept(near.join()));
+    STATIC_REQUIRE(noexcept(near.kick()));
+
+    const std::size_t before = allocations;
+    const int locks_before = watched_locks::mutex::locked;
+    near.activate();
+    far.activate();
+    const ticks slept = near.deactivate(10), rearmed = near.new_expiry(8), forecast = far.peek(20);
+    const bool due = far.must_expire(8);
+    far.expire(9, [](cpu_id, ticks) { return ticks{30}; });
+    const bool kicked = near.kick();
+    const departure left = far.leave();
+    near.activate();
+    const ticks last = near.deactivate(12), joined = far.join();
+    const ticks last_too = far.deactivate(40);
+    CHECK(allocations == before);
+    CHECK(watched_locks::mutex::locked == locks_before);
+    CHECK(due);
+    CHECK(kicked);
+    CHECK(left == departure{never, 30, 0});
+    CHECK(slept == never);
+    CHECK(rearmed == never);
+    CHECK(forecast == 8);
+    CHECK(last == 12);
+    CHECK(joined == never);
+    CHECK(last_too == 12);
 }
 
 TEST_CASE("a CPU that finds no memory leaves the tree as it was") {

@@ -242,7 +242,20 @@ TEST_CASE("exact costs with expiries") {
         // The last sleeper: two swaps a level above the first, each refresh looks at slot, word and eight slots,
         // and at the top the eight slots of the root; word, child and way up as without expiries.
         costs([&] { return neighbour.deactivate(never); }, 2 * levels - 1, 2 + (levels - 1) * (10 + 2) + levels + 8, 1);
+        // A sleeper leaves and joins: as with a new expiry, a note for others, and a look at the own slot. Who
+        // leaves others' expiries behind looks for a successor, here at the first CPU; without an expiry of its
+        // own it writes no slot when it joins.
+        const unsigned new_expiry = 1 + 2 * levels + (levels - 1) * 10 + 8;
+        costs([&] { return cpu.leave().due; }, levels - 1, new_expiry + 1, 2);
+        costs([&] { return cpu.join(); }, levels - 1, new_expiry, 2);
+        costs([&] { return neighbour.leave().due; }, levels - 1, new_expiry + 1 + 2, 2);
+        costs([&] { return neighbour.join(); }, levels - 1, new_expiry - 1, 1);
+        // The first kick and the next are the same to the kicker; without one, one look.
+        costs([&] { return cpu.kick(); }, 1, 1, 0);
+        costs([&] { return cpu.kick(); }, 1, 1, 0);
+        costs([&] { return cpu.answer_kick(); }, 1, 1, 0);
+        costs([&] { return cpu.answer_kick(); }, 0, 1, 0);
         // A new expiry in an idle tree: a refresh a level above the first.
-        costs([&] { return cpu.new_expiry(55); }, levels - 1, 1 + 2 * levels + (levels - 1) * 10 + 8, 1);
+        costs([&] { return cpu.new_expiry(55); }, levels - 1, new_expiry, 1);
     }
 }
