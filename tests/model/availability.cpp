@@ -250,8 +250,6 @@ struct available_after_walk : library {
     };
 };
 TMIGR_WEAKER(library, sleep_slot_relaxed, sleep_slot_store, relaxed);
-TMIGR_WEAKER(library, roster_load_relaxed, roster_load, relaxed);
-TMIGR_WEAKER(library, roster_store_relaxed, roster_store, relaxed);
 TMIGR_WEAKER(library, kick_swap_relaxed, kick_swap, relaxed);
 TMIGR_WEAKER(library, kicked_swap_relaxed, kicked_swap, relaxed);
 
@@ -283,8 +281,6 @@ int main(int argc, char** argv) {
     ok &= model::run<suite<twin, rl::test_result_##result>>(#suite ", " #twin, random)
     TMIGR_TWIN(two_leave_at_once, available_after_walk, user_assert_failed);
     TMIGR_TWIN(arrival, sleep_slot_relaxed, user_assert_failed);
-    TMIGR_TWIN(arrival, roster_load_relaxed, unitialized_access);
-    TMIGR_TWIN(arrival, roster_store_relaxed, unitialized_access);
     TMIGR_TWIN(kicks, kick_swap_relaxed, user_assert_failed);
     TMIGR_TWIN(kicks, kicked_swap_relaxed, user_assert_failed);
     return ok ? 0 : 1;

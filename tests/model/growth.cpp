@@ -200,6 +200,27 @@ struct query_against_new_leaf : rl::test_suite<query_against_new_leaf<Config, Ex
     void after() { RL_ASSERT(find_migrator(root) == cpu_id{7}); }
 };
 
+/// The first CPU of all arrives while somebody asks for the root.
+template <class Config, rl::test_result_e Expected>
+struct query_against_first_cpu : rl::test_suite<query_against_first_cpu<Config, Expected>, 2, Expected> {
+    typename Config::tracer tracer;
+    cpu_roster<Config> roster;
+    std::optional<group<Config>> leaf;
+    std::optional<cpu_seat<Config>> seat;
+
+    void thread(unsigned i) {
+        if (i == 0) {
+            leaf.emplace(1, 0, no_family, pick::first);
+            seat.emplace(7, *leaf, 1, roster, tracer);
+            leaf->down().set(1, &*seat);
+            roster.add(*seat);
+        } else {
+            while (roster.first() == nullptr) Config::atomics::pause();
+            RL_ASSERT(top_of(roster.first()->leaf()) == &*leaf);
+        }
+    }
+};
+
 /// The whole hierarchy grows while it is asked. (Memory that is taken is a choice to the
 /// checker: at random only.)
 template <class Config, rl::test_result_e Expected>
@@ -244,6 +265,8 @@ TMIGR_WEAKER(library, parent_load_relaxed, parent_load, relaxed);
 TMIGR_WEAKER(library, parent_store_relaxed, parent_store, relaxed);
 TMIGR_WEAKER(library, parent_store_release, parent_store, release);
 TMIGR_WEAKER(library, new_parent_acquire, new_parent_load, acquire);
+TMIGR_WEAKER(words_only, roster_load_relaxed, roster_load, relaxed);
+TMIGR_WEAKER(words_only, roster_store_relaxed, roster_store, relaxed);
 TMIGR_WEAKER(words_only, down_load_relaxed, down_load, relaxed);
 TMIGR_WEAKER(words_only, down_store_relaxed, down_store, relaxed);
 TMIGR_WEAKER(library, grow_swap_relaxed, grow_swap, relaxed);
@@ -279,7 +302,7 @@ struct carried_blindly : exhaustive {
 template <template <class, rl::test_result_e, unsigned> class Suite, unsigned Levels, class Random, class Exhaustive>
 bool sound(const std::string& name, unsigned switches, bool longer) {
     bool ok = model::run<Suite<Random, must_pass, Levels>>(name.c_str(), model::random_schedules(longer ? 1'000'000 : 50'000));
-    const std::string exhaustively = name + ", all schedules with " + std::to_string(switches) + " switches";
+    const std::string exhaustively = name + ", all schedules with " + std::to_string(switches) + (switches == 1 ? " switch" : " switches");
     ok &= model::run<Suite<Exhaustive, must_pass, Levels>>(exhaustively.c_str(), model::all_schedules_with(switches));
     return ok;
 }
@@ -306,6 +329,8 @@ int main(int argc, char** argv) {
 
     ok &= model::run<query_against_new_leaf<words_only, must_pass>>("query_against_new_leaf", model::random_schedules(longer ? 1'000'000 : 50'000));
     ok &= model::run<query_against_new_leaf<words_only_exhaustive, must_pass>>("query_against_new_leaf, all schedules with 4 switches", model::all_schedules_with(4));
+    ok &= model::run<query_against_first_cpu<words_only, must_pass>>("query_against_first_cpu", model::random_schedules(longer ? 1'000'000 : 50'000));
+    ok &= model::run<query_against_first_cpu<words_only_exhaustive, must_pass>>("query_against_first_cpu, all schedules with 4 switches", model::all_schedules_with(4));
     ok &= model::run<queries_against_growth<words_only, must_pass>>("queries_against_growth", model::random_schedules(longer ? 1'000'000 : 20'000));
 
     const auto random = model::random_schedules(1'000'000);
@@ -325,6 +350,8 @@ int main(int argc, char** argv) {
     TMIGR_TWIN(growth_against_all, sleep_swap_release, user_assert_failed);
     TMIGR_TWIN(growth_against_all, carry_load_relaxed, user_assert_failed);
     TMIGR_TWIN(growth_against_relief, carry_swap_acquire, user_assert_failed);
+    TMIGR_TWIN(query_against_first_cpu, roster_load_relaxed, unitialized_access);
+    TMIGR_TWIN(query_against_first_cpu, roster_store_relaxed, unitialized_access);
     TMIGR_TWIN(query_against_new_leaf, down_load_relaxed, unitialized_access);
     TMIGR_TWIN(query_against_new_leaf, down_store_relaxed, unitialized_access);
     // A whole walk has to fit between two steps of the one who grows; random schedules hardly do that.
