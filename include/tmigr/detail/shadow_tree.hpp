@@ -1,0 +1,631 @@
+// SPDX-License-Identifier: BSL-1.0
+#ifndef TMIGR_DETAIL_SHADOW_TREE_HPP
+#define TMIGR_DETAIL_SHADOW_TREE_HPP
+
+#include <tmigr/detail/trace_steps.hpp>
+#include <tmigr/detail/undo_atomics.hpp>
+#include <tmigr/hierarchy.hpp>
+#include <tmigr/io/outcome.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace tmigr::detail {
+
+/// Keeps the words that a walk leaves behind.
+struct word_tracer {
+    static constexpr bool enabled = true;
+    static constexpr std::size_t most = 64;
+    struct words {
+        std::array<event::group_word, most> held{};
+        std::size_t count = 0;
+    };
+    words* to = nullptr;
+
+    template <class Event>
+    void trace(const Event& e, cpu_id) const noexcept {
+        if constexpr (std::is_base_of_v<event::group_word, Event>)
+            if (to != nullptr && to->count < most) to->held[to->count++] = e;
+    }
+};
+
+struct shadow_config : expiry_config<undo_atomics> {
+    using tracer = word_tracer;
+    // One thread, so no tag: nanoseconds take all the bits.
+    using slot = basic_slot<std::uint64_t, 64, 0>;
+    struct misuse {
+        static void check(bool, const char*) noexcept {}
+    };
+};
+
+/// A time when somebody had something under way that takes an expiry out of the kernel's
+/// queues for a moment: timers being run for a CPU, or a CPU that is half-way awake.
+struct time_under_way {
+    std::size_t from = 0;
+    std::size_t to = 0;
+    cpu_id cpu = 0;
+    bool serving = false;
+};
+
+/// What of a step was held against the library.
+enum class aspect : std::uint8_t {
+    connected,
+    awake,
+    words,
+    wakeup,
+    kept,
+    until_now,
+    told,
+    in_charge,
+    due,
+    leaves
+};
+
+struct step_difference {
+    aspect what = aspect::connected;
+    std::uint64_t expected = 0;
+    std::uint64_t printed = 0;
+};
+
+/// What came of one step.
+struct step_result {
+    std::array<std::uint16_t, outcome_count> counts{};
+    std::array<step_difference, 4> differences{};
+    std::size_t differing = 0;
+
+    void note(outcome kind, std::size_t times = 1) {
+        counts[static_cast<std::size_t>(kind)] =
+            static_cast<std::uint16_t>(counts[static_cast<std::size_t>(kind)] + times);
+    }
+    void note(aspect what, std::uint64_t expected, std::uint64_t printed) {
+        note(outcome::different);
+        if (differing < differences.size()) differences[differing++] = {what, expected, printed};
+    }
+    bool differs_in(aspect what) const {
+        return std::any_of(differences.begin(), differences.begin() + static_cast<std::ptrdiff_t>(differing),
+                           [=](const step_difference& d) { return d.what == what; });
+    }
+    /// The difference is explained.
+    void explain(aspect what, outcome kind, std::size_t times) {
+        std::size_t left = 0;
+        for (std::size_t i = 0; i < differing; ++i) {
+            if (differences[i].what != what) {
+                differences[left++] = differences[i];
+                continue;
+            }
+            --counts[static_cast<std::size_t>(outcome::different)];
+            note(kind, times);
+        }
+        differing = left;
+    }
+};
+
+/// The library's tree, driven by the steps of a trace, and what is known of its CPUs. All but
+/// `add` and `begin_in_the_middle` can be taken back.
+class shadow_tree {
+public:
+    using hierarchy = basic_hierarchy<shadow_config>;
+    using group_type = group<shadow_config>;
+    using state = shadow_config::state;
+    using mask = state::mask_type;
+
+    shadow_tree(std::size_t cpus, std::size_t families, hierarchy_options options,
+                std::span<const trace_step> steps)
+        : steps_(steps), tree_(cpus, families, options, word_tracer{&words_}) {
+        for (const trace_step& step : steps) {
+            using kind = trace_step::kind;
+            if (step.what == kind::serve) under_way_.push_back({step.first, step.next, step.cpu, true});
+            if (step.what == kind::wake) under_way_.push_back({step.first, step.last, step.cpu, false});
+        }
+        std::ranges::sort(under_way_, {}, &time_under_way::from);
+    }
+
+    std::size_t mark() const noexcept { return log_.mark(); }
+    void back_to(std::size_t mark) noexcept { log_.back_to(mark); }
+    /// Nothing before `mark` will be taken back.
+    void keep_from(std::size_t mark) {
+        constexpr std::size_t much = 100'000;
+        if (log_.size() > much) log_.keep_from(mark);
+    }
+
+    bool knows(cpu_id id) const { return cpus_.contains(id); }
+
+    step_result apply(std::size_t index) {
+        using kind = trace_step::kind;
+        const trace_step& step = steps_[index];
+        step_result result;
+        if (step.what != kind::add && step.what != kind::gap && (!knows(step.cpu) || !knows(step.on))) {
+            result.note(aspect::connected, 1, 0);
+            return result;
+        }
+        log_.reserve();
+        undo_atomics::log = &log_;
+        const struct unset {
+            ~unset() { undo_atomics::log = nullptr; }
+        } unset_at_end;
+        words_.count = 0;
+        switch (step.what) {
+            case kind::add: add(step, result); break;
+            case kind::wake: wake(step, result); break;
+            case kind::sleep: sleep(step, result); break;
+            case kind::leave: leave(step, result); break;
+            case kind::rearm: rearm(step, result); break;
+            case kind::keep: keep(step, result); break;
+            case kind::claim: claim_cpu(step, result); break;
+            case kind::serve: serve(index, result); break;
+            case kind::look: look(step); break;
+            case kind::gap: begin_in_the_middle(index); break;
+            case kind::stray: break;
+        }
+        for (auto& [id, cpu] : cpus_)
+            if (cpu.looking.get() != 0) collect(id, cpu);
+        return result;
+    }
+
+    /// Takes over what was printed, where no explanation is left.
+    void resync(const trace_step& step) {
+        for (const event::group_word& word : step.words) {
+            const auto found = groups_.find(word.group);
+            if (found != groups_.end()) put_word(*found->second, word);
+        }
+    }
+    /// The kernel published the CPU's expiry too late, and has nobody armed for it.
+    void lose(cpu_id id) {
+        cpu_state& c = cpus_.at(id);
+        c.lost.set(c.told.get());
+    }
+    bool is_root(group_id named) const {
+        const auto found = groups_.find(named);
+        return found != groups_.end() && found->second->parent() == nullptr;
+    }
+    /// Whether the words of the library are those printed.
+    bool has_word(const event::group_word& word) const {
+        const auto found = groups_.find(word.group);
+        if (found == groups_.end()) return false;
+        const state now = found->second->current();
+        return now.active() == word.active && now.migrator() == word.migrator;
+    }
+
+    /// Lines are missing before step `gap`: takes what the tree is like then from what the steps
+    /// behind tell of it.
+    void begin_in_the_middle(std::size_t gap) {
+        using kind = trace_step::kind;
+        std::map<cpu_id, bool> awake;
+        std::map<cpu_id, std::uint64_t> due;
+        std::map<const group_type*, state> before;
+        for (std::size_t i = gap + 1; i < steps_.size() && steps_[i].what != kind::gap; ++i) {
+            const trace_step& step = steps_[i];
+            if (step.what == kind::wake || step.what == kind::keep || step.what == kind::rearm ||
+                step.what == kind::claim)
+                awake.try_emplace(step.cpu, false);
+            if (step.what == kind::sleep || step.what == kind::leave) awake.try_emplace(step.cpu, true);
+            for (const event::update_events& update : step.updates)
+                if (update.child != no_group && update.child_evt_expiry != event::never &&
+                    !awake.contains(update.child_evtcpu))
+                    due.try_emplace(update.child_evtcpu, update.child_evt_expiry);
+            if (step.what == kind::keep && step.nextevt != event::never)
+                due.try_emplace(step.cpu, step.nextevt);
+            for (const event::group_word& word : step.words)
+                if (const auto g = groups_.find(word.group); g != groups_.end())
+                    before.try_emplace(g->second,
+                                       word_before(word, step.what == kind::wake || step.what == kind::add));
+        }
+        for (auto& [id, c] : cpus_) {
+            const auto known = awake.find(id);
+            const auto leaf = before.find(&c.handle.leaf());
+            const bool is_awake = known != awake.end()
+                                      ? known->second
+                                      : leaf != before.end() && leaf->second.is_active(c.handle.childmask());
+            if (c.awake.get()) static_cast<void>(c.handle.deactivate(never));
+            if (is_awake) c.handle.activate();
+            c.awake.set(is_awake);
+            c.promise_known.set(false);
+            c.looking.set(0);
+            c.candidates.set(0);
+            c.lost.set(event::never);
+            const auto next = due.find(id);
+            const bool told = !is_awake && next != due.end();
+            c.told.set(told ? next->second : event::never);
+            c.untold_after.set(is_awake || told ? event::never : 0);
+            put_slot(c.handle.leaf(), c.handle.childmask(), to_ticks(c.told.get()));
+        }
+        for (const auto& [g, word] : before) g->word().put(word);
+        for (unsigned level = 0; tree_.root() != nullptr && level < tree_.root()->level(); ++level)
+            for (const group_type& g : tree_.groups())
+                if (g.level() == level && g.parent() != nullptr)
+                    put_slot(*g.parent(), g.groupmask(), g.current().is_active() ? never : first_offer(g));
+    }
+
+private:
+    static constexpr std::size_t patience = 64;
+    static constexpr std::size_t most_candidates = 24;
+
+    template <class T>
+    using var = undo_atomics::var<T>;
+    struct cpu_state {
+        explicit cpu_state(cpu_handle<shadow_config> h) : handle(h) {}
+        cpu_handle<shadow_config> handle;
+        var<bool> awake{false};
+        var<std::uint64_t> told{event::never};     // the expiry that the tree was told
+        var<std::uint64_t> promise{event::never};  // the wake-up that the kernel holds to be armed
+        var<bool> promise_known{true};
+        var<std::uint64_t> untold_after{
+            event::never};                      // its next expiry is later than this, no line tells it
+        var<std::uint64_t> lost{event::never};  // an expiry that the kernel has nobody armed for
+        // A look whose outcome no line tells yet, and what it can be.
+        var<std::size_t> looking{0};  // states left to be taken in
+        var<std::size_t> look{0};
+        var<std::size_t> look_end{0};
+        var<unsigned> top{0};
+        var<std::size_t> candidates{0};
+        std::array<var<std::uint64_t>, most_candidates> values{};
+        std::array<var<outcome>, most_candidates> relations{};
+    };
+
+    static ticks to_ticks(std::uint64_t time) noexcept { return time == event::never ? never : time; }
+    static std::uint64_t to_time(ticks t) noexcept { return t == never ? event::never : t; }
+
+    void add(const trace_step& step, step_result& result) {
+        const auto handle = tree_.add({step.place->cpu, step.place->numa, max_capacity});
+        cpus_.try_emplace(step.cpu, handle);
+        for (const event::connect_child_parent& link : step.links) parents_[link.group] = link.parent;
+        group_id named = step.place->parent;
+        for (const group_type* g = &handle.leaf(); g != nullptr; g = g->parent()) {
+            if (named == no_group || groups_.try_emplace(named, g).first->second != g)
+                throw input_error(std::to_string(step.cpu), "CPU in the group that the tree has for it");
+            const auto up = parents_.find(named);
+            named = up == parents_.end() ? no_group : up->second;
+        }
+        check_words(step, result);
+    }
+
+    void wake(const trace_step& step, step_result& result) {
+        cpu_state& c = cpus_.at(step.cpu);
+        check_promise(step, c, step.old_wakeup, result);
+        c.promise.set(event::never);
+        c.promise_known.set(true);
+        c.untold_after.set(event::never);
+        c.told.set(event::never);
+        c.lost.set(event::never);
+        if (c.awake.get()) return result.note(aspect::awake, 0, 1);
+        c.awake.set(true);
+        c.handle.activate();
+        check_words(step, result);
+    }
+    void sleep(const trace_step& step, step_result& result) {
+        cpu_state& c = cpus_.at(step.cpu);
+        if (!c.awake.get()) return result.note(aspect::awake, 1, 0);
+        c.awake.set(false);
+        const ticks arm = c.handle.deactivate(to_ticks(step.nextevt));
+        check_words(step, result);
+        check_armed(step, arm, result);
+        promised(c, step.wakeup);
+        c.told.set(step.nextevt);
+    }
+    void leave(const trace_step& step, step_result& result) {
+        cpu_state& c = cpus_.at(step.cpu);
+        if (!c.awake.get()) return result.note(aspect::awake, 1, 0);
+        c.awake.set(false);
+        static_cast<void>(c.handle.deactivate(never));
+        check_words(step, result);
+        if (step.wakeup == event::never)
+            result.note(outcome::equal);
+        else
+            result.note(aspect::leaves, event::never, step.wakeup);
+        promised(c, event::never);
+        c.told.set(event::never);
+    }
+    void rearm(const trace_step& step, step_result& result) {
+        cpu_state& c = cpus_.at(step.cpu);
+        check_promise(step, c, step.old_wakeup, result);
+        if (c.awake.get()) return result.note(aspect::awake, 0, 1);
+        check_armed(step, c.handle.new_expiry(to_ticks(step.nextevt)), result);
+        promised(c, step.wakeup);
+        c.told.set(step.nextevt);
+        c.untold_after.set(event::never);
+    }
+    void keep(const trace_step& step, step_result& result) {
+        cpu_state& c = cpus_.at(step.cpu);
+        if (c.awake.get()) return result.note(aspect::awake, 0, 1);
+        const bool served = is_served(step);
+        if (served && step.wakeup == event::never && step.nextevt != c.told.get()) {
+            // Whoever runs its timers will tell the tree.
+            result.note(outcome::under_way);
+            return promised(c, event::never);
+        }
+        check_promise(step, c, step.wakeup, result);
+        promised(c, step.wakeup);
+        if (step.nextevt == event::never || step.nextevt == c.told.get()) {
+            result.note(outcome::equal);
+        } else if (c.untold_after.get() != event::never) {
+            result.note(outcome::untold);
+            c.told.set(step.nextevt);
+            c.untold_after.set(event::never);
+            static_cast<void>(c.handle.new_expiry(to_ticks(step.nextevt)));
+        } else {
+            result.note(aspect::told, c.told.get(), step.nextevt);
+        }
+    }
+    void claim_cpu(const trace_step& step, step_result& result) {
+        cpu_state& c = cpus_.at(step.cpu);
+        check_promise(step, c, step.old_wakeup, result);
+        promised(c, event::never);
+        if (c.told.get() == event::never && c.untold_after.get() != event::never)
+            result.note(outcome::untold);
+        else if (cpus_.at(step.on).handle.must_expire(to_ticks(c.told.get())))
+            result.note(outcome::equal);
+        else if (woke_just_now(in_charge(c), step))
+            result.note(outcome::under_way);  // the CPU was in charge when it began to look
+        else
+            result.note(aspect::in_charge, 1, 0);
+    }
+    void serve(std::size_t index, step_result& result) {
+        const trace_step& step = steps_[index];
+        cpu_state& c = cpus_.at(step.cpu);
+        const std::uint64_t due = c.told.get();
+        if (due == event::never || c.awake.get()) return;  // it woke meanwhile, and sees to itself
+        std::uint64_t next = event::never;
+        if (!step.updates.empty()) {
+            next = step.updates.front().nextevt;
+            c.untold_after.set(event::never);
+        } else {
+            next = untold_next(index);
+            c.untold_after.set(next == event::never ? due : event::never);
+        }
+        bool served = false;
+        cpus_.at(in_charge(c)).handle.expire(to_ticks(due), [&](cpu_id sleeper, ticks) {
+            if (sleeper != step.cpu) return to_ticks(cpus_.at(sleeper).told.get());
+            served = true;
+            return to_ticks(next);
+        });
+        if (!served)
+            result.note(aspect::due, 1, 0);
+        else if (!step.updates.empty())
+            result.note(outcome::equal);
+        c.told.set(next);
+        c.lost.set(event::never);
+    }
+    // A served CPU prints its next expiry itself where the server does not.
+    std::uint64_t untold_next(std::size_t index) const {
+        using kind = trace_step::kind;
+        const cpu_id served = steps_[index].cpu;
+        for (std::size_t i = index + 1; i < steps_.size(); ++i) {
+            const trace_step& later = steps_[i];
+            if (later.cpu != served || later.what == kind::look) continue;
+            if (later.what != kind::keep) break;
+            if (later.nextevt != event::never) return later.nextevt;
+        }
+        return event::never;
+    }
+    void look(const trace_step& step) {
+        cpu_state& c = cpus_.at(step.on);
+        if (c.awake.get()) return;
+        c.looking.set(patience);
+        c.look.set(step.last);
+        c.look_end.set(step.next);
+        c.top.set(step.top);
+        c.candidates.set(0);
+    }
+
+    cpu_id in_charge(const cpu_state& c) const {
+        for (const group_type* g = &c.handle.leaf(); g != nullptr; g = g->parent()) {
+            if (!g->current().has_migrator()) continue;
+            std::size_t at = static_cast<std::size_t>(g->id() - 1);
+            for (;;) {
+                const group_type& here = tree_.groups()[at];
+                const std::size_t child = tree_.child_at(at, here.current().migrator());
+                if (child == tree_shape::none) return c.handle.id();
+                if (here.level() == 0) return tree_.shape().cpus[child].info.id;
+                at = child;
+            }
+        }
+        return c.handle.id();
+    }
+
+    void check_words(const trace_step& step, step_result& result) const {
+        bool same = words_.count == step.words.size();
+        for (std::size_t i = 0; same && i < words_.count; ++i) {
+            const event::group_word &ours = words_.held[i], &theirs = step.words[i];
+            const auto group = groups_.find(theirs.group);
+            same = group != groups_.end() && group->second->id() == ours.group && ours.lvl == theirs.lvl &&
+                   ours.numa == theirs.numa && ours.active == theirs.active &&
+                   ours.migrator == theirs.migrator && ours.childmask == theirs.childmask;
+        }
+        // The trace may end in the middle of a walk.
+        const bool cut = !same && words_.count > step.words.size() && step.ends_trace;
+        if (same)
+            result.note(outcome::equal, words_.count);
+        else if (cut)
+            result.note(outcome::learnt, step.words.size());
+        else
+            result.note(aspect::words, words_.count, step.words.size());
+    }
+
+    void check_armed(const trace_step& step, ticks arm, step_result& result) const {
+        const std::uint64_t printed = step.wakeup, ours = to_time(arm);
+        if (printed == ours) return result.note(outcome::equal);
+        const group_type& root = *tree_.root();
+        if (!root.current().is_active()) {
+            if (without_busy(root, step.first, step.last, step.on, printed))
+                return result.note(outcome::under_way);
+            if (is_untold(printed, ours)) return result.note(outcome::untold);
+            if (is_lost(printed, ours)) return result.note(outcome::published_late);
+        }
+        result.note(aspect::wakeup, ours, printed);
+    }
+
+    void check_promise(const trace_step& step, cpu_state& c, std::uint64_t printed, step_result& result) {
+        if (!c.promise_known.get()) return result.note(outcome::learnt);
+        const std::size_t count = c.candidates.get();
+        if (count == 0 && printed == c.promise.get()) return result.note(outcome::equal);
+        for (std::size_t i = 0; i < count; ++i)
+            if (c.values[i].get() == printed) return result.note(c.relations[i].get());
+        if (printed == event::never && c.handle.leaf().current().has_migrator())
+            return result.note(outcome::cleared);
+        if (count != 0 && is_untold(printed, c.values[0].get())) return result.note(outcome::untold);
+        result.note(step.what == trace_step::kind::keep ? aspect::kept : aspect::until_now,
+                    count != 0 ? c.values[0].get() : c.promise.get(), printed);
+    }
+    static void promised(cpu_state& c, std::uint64_t wakeup) {
+        c.promise.set(wakeup);
+        c.promise_known.set(true);
+        c.looking.set(0);
+        c.candidates.set(0);
+    }
+
+    /// What a look can have found in the tree as it is now: the kernel keeps the first expiry
+    /// of the last group that it was in charge of; the library what it would have to arm.
+    void collect(cpu_id id, cpu_state& c) {
+        c.looking.set(c.looking.get() - 1);
+        const group_type *g = &c.handle.leaf(), *below = nullptr;
+        mask mine = c.handle.childmask();
+        for (; g->level() < c.top.get() && g->parent() != nullptr; g = g->parent()) {
+            below = g;
+            mine = g->groupmask();
+        }
+        const state word = g->current();
+        const bool in_charge = !word.has_migrator() || word.migrator() == mine;
+        if (!in_charge) g = below;
+        const ticks ours = tree_.any_active() ? never : earliest(*tree_.root());
+        const ticks theirs = g != nullptr ? first_offer(*g) : never;
+        candidate(c, theirs,
+                  theirs != ours            ? outcome::lower_group
+                  : c.candidates.get() == 0 ? outcome::equal
+                                            : outcome::looked_later);
+        if (g == nullptr) return;
+        std::array<std::pair<const group_type*, mask>, 4> busy;
+        const std::size_t many = busy_below(*g, c.look.get(), c.look_end.get(), id, busy);
+        for (unsigned chosen = 1; chosen < (1u << many); ++chosen)
+            candidate(c, earliest_without(*g, busy, chosen), outcome::under_way);
+    }
+    static void candidate(cpu_state& c, ticks value, outcome how) {
+        const std::size_t count = c.candidates.get();
+        for (std::size_t i = 0; i < count; ++i)
+            if (c.values[i].get() == to_time(value)) return;
+        if (count == most_candidates) return;
+        c.values[count].set(to_time(value));
+        c.relations[count].set(how);
+        c.candidates.set(count + 1);
+    }
+
+    using busy_children = std::array<std::pair<const group_type*, mask>, 4>;
+
+    /// The children of `g` on the way to CPUs that somebody else had under way in that time.
+    std::size_t busy_below(const group_type& g, std::size_t from, std::size_t to, cpu_id not_by,
+                           busy_children& found) const {
+        std::size_t count = 0;
+        auto it = std::ranges::upper_bound(under_way_, to, {}, &time_under_way::from);
+        for (std::size_t back = 0; it != under_way_.begin() && back < patience; ++back) {
+            --it;
+            if (it->to < from) continue;
+            const auto c = cpus_.find(it->cpu);
+            if (c == cpus_.end() || (it->cpu == not_by && !it->serving)) continue;
+            mask bit = c->second.handle.childmask();
+            const group_type* at = &c->second.handle.leaf();
+            for (; at != nullptr && at != &g; at = at->parent()) bit = at->groupmask();
+            const std::pair<const group_type*, mask> child{&g, bit};
+            if (at == nullptr ||
+                std::find(found.begin(), found.begin() + count, child) != found.begin() + count)
+                continue;
+            found[count++] = child;
+            if (count == found.size()) break;
+        }
+        return count;
+    }
+    /// Of the children that sleep; the kernel ignores what those that are awake have in its queue.
+    static ticks first_offer(const group_type& g) { return earliest_without(g, {}, 0); }
+    static ticks earliest_without(const group_type& g, const busy_children& busy, unsigned chosen) {
+        mask out = 0;
+        if (g.level() > 0)
+            for (unsigned place = 0; place < state::children; ++place)
+                if (const group_type* child = g.table().group_at(place);
+                    child != nullptr && child->current().is_active())
+                    out = static_cast<mask>(out | mask{1} << place);
+        for (std::size_t i = 0; i < busy.size(); ++i)
+            if ((chosen >> i & 1) != 0) out = static_cast<mask>(out | busy[i].second);
+        ticks first = never;
+        for (unsigned place = 0; place < state::children; ++place)
+            if ((out >> place & 1) == 0)
+                first = std::min(first, g.table().slots()[place].load(undo_atomics::relaxed).due());
+        return first;
+    }
+    bool without_busy(const group_type& g, std::size_t from, std::size_t to, cpu_id by,
+                      std::uint64_t printed) const {
+        busy_children busy;
+        const std::size_t many = busy_below(g, from, to, by, busy);
+        for (unsigned chosen = 1; chosen < (1u << many); ++chosen)
+            if (to_time(earliest_without(g, busy, chosen)) == printed) return true;
+        return false;
+    }
+    bool is_served(const trace_step& step) const {
+        auto it = std::ranges::upper_bound(under_way_, step.last, {}, &time_under_way::from);
+        for (std::size_t back = 0; it != under_way_.begin() && back < patience; ++back) {
+            --it;
+            if (it->serving && it->cpu == step.cpu && it->to >= step.since) return true;
+        }
+        return false;
+    }
+    bool woke_just_now(cpu_id id, const trace_step& step) const {
+        constexpr std::size_t nearby = 16;
+        auto it = std::ranges::upper_bound(under_way_, step.last, {}, &time_under_way::from);
+        for (std::size_t back = 0; it != under_way_.begin() && back < patience; ++back) {
+            --it;
+            if (!it->serving && it->cpu == id && it->to + nearby >= step.first) return true;
+        }
+        return false;
+    }
+    bool is_untold(std::uint64_t printed, std::uint64_t ours) const {
+        return printed < ours && std::ranges::any_of(cpus_, [&](const auto& c) {
+                   return c.second.untold_after.get() != event::never &&
+                          printed > c.second.untold_after.get();
+               });
+    }
+
+    bool is_lost(std::uint64_t printed, std::uint64_t ours) const {
+        return printed > ours &&
+               std::ranges::any_of(cpus_, [&](const auto& c) { return c.second.lost.get() == ours; });
+    }
+
+    static state word_before(const event::group_word& word, bool woke) {
+        const auto child = static_cast<mask>(word.childmask);
+        auto active = static_cast<mask>(word.active);
+        auto migrator = static_cast<mask>(word.migrator);
+        if (woke) {
+            active = static_cast<mask>(active & ~child);
+            if (migrator == child) migrator = state::none;
+        } else {
+            active = static_cast<mask>(active | child);
+            if (migrator == state::none) migrator = child;
+        }
+        return {active, migrator, 0};
+    }
+    static void put_slot(const group_type& g, mask bit, ticks due) {
+        g.table().slots()[state::place(bit)].put(shadow_config::slot{}.by_owner(due));
+    }
+    static void put_word(const group_type& g, const event::group_word& word) {
+        const state now = g.current();
+        g.word().put(state{static_cast<mask>(word.active), static_cast<mask>(word.migrator), now.seq() + 1});
+    }
+
+    std::span<const trace_step> steps_;
+    word_tracer::words words_;
+    undo_log log_;
+    hierarchy tree_;
+    std::map<cpu_id, cpu_state> cpus_;
+    std::map<group_id, const group_type*> groups_;  // by the kernel's names
+    std::map<group_id, group_id> parents_;
+    std::vector<time_under_way> under_way_;
+};
+
+}  // namespace tmigr::detail
+
+#endif
