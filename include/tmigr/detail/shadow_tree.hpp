@@ -14,6 +14,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -66,7 +67,9 @@ enum class aspect : std::uint8_t {
     until_now,
     told,
     in_charge,
+    first,
     due,
+    offer,
     leaves
 };
 
@@ -81,6 +84,7 @@ struct step_result {
     std::array<std::uint16_t, outcome_count> counts{};
     std::array<step_difference, 4> differences{};
     std::size_t differing = 0;
+    std::optional<cpu_id> lost;  ///< whose expiry nobody is armed for
 
     void note(outcome kind, std::size_t times = 1) {
         counts[static_cast<std::size_t>(kind)] =
@@ -201,6 +205,7 @@ public:
         using kind = trace_step::kind;
         std::map<cpu_id, bool> awake;
         std::map<cpu_id, std::uint64_t> due;
+        std::set<cpu_id> moved;
         std::map<const group_type*, state> before;
         for (std::size_t i = gap + 1; i < steps_.size() && steps_[i].what != kind::gap; ++i) {
             const trace_step& step = steps_[i];
@@ -212,8 +217,10 @@ public:
                 if (update.child != no_group && update.child_evt_expiry != event::never &&
                     !awake.contains(update.child_evtcpu))
                     due.try_emplace(update.child_evtcpu, update.child_evt_expiry);
-            if (step.what == kind::keep && step.nextevt != event::never)
+            if (step.what == kind::keep && step.nextevt != event::never && !moved.contains(step.cpu))
                 due.try_emplace(step.cpu, step.nextevt);
+            if (step.what != kind::keep && step.what != kind::claim && step.what != kind::look)
+                moved.insert(step.cpu);
             for (const event::group_word& word : step.words)
                 if (const auto g = groups_.find(word.group); g != groups_.end())
                     before.try_emplace(g->second,
@@ -308,6 +315,7 @@ private:
         const ticks arm = c.handle.deactivate(to_ticks(step.nextevt));
         check_words(step, result);
         check_armed(step, arm, result);
+        check_offers(step, step.nextevt, result);
         promised(c, step.wakeup);
         c.told.set(step.nextevt);
     }
@@ -329,6 +337,7 @@ private:
         check_promise(step, c, step.old_wakeup, result);
         if (c.awake.get()) return result.note(aspect::awake, 0, 1);
         check_armed(step, c.handle.new_expiry(to_ticks(step.nextevt)), result);
+        check_offers(step, step.nextevt, result);
         promised(c, step.wakeup);
         c.told.set(step.nextevt);
         c.untold_after.set(event::never);
@@ -360,19 +369,33 @@ private:
         check_promise(step, c, step.old_wakeup, result);
         promised(c, event::never);
         if (c.told.get() == event::never && c.untold_after.get() != event::never)
-            result.note(outcome::untold);
-        else if (cpus_.at(step.on).handle.must_expire(to_ticks(c.told.get())))
+            return result.note(outcome::untold);
+        if (cpus_.at(step.on).handle.must_expire(to_ticks(c.told.get())))
             result.note(outcome::equal);
         else if (woke_just_now(in_charge(c), step))
             result.note(outcome::under_way);  // the CPU was in charge when it began to look
         else
             result.note(aspect::in_charge, 1, 0);
+        // What is due is taken one by one, the first of a group first.
+        const group_type* g = &cpus_.at(step.on).handle.leaf();
+        while (g->level() < step.top && g->parent() != nullptr) g = g->parent();
+        const std::uint64_t first = to_time(first_offer(*g));
+        if (first == c.told.get())
+            result.note(outcome::equal);
+        else if (without_busy(*g, step.since, step.first, step.cpu, c.told.get()))
+            result.note(outcome::under_way);
+        else
+            result.note(aspect::first, first, c.told.get());
     }
     void serve(std::size_t index, step_result& result) {
         const trace_step& step = steps_[index];
         cpu_state& c = cpus_.at(step.cpu);
         const std::uint64_t due = c.told.get();
-        if (due == event::never || c.awake.get()) return;  // it woke meanwhile, and sees to itself
+        if (c.awake.get()) {  // it woke meanwhile, and sees to itself
+            if (!step.updates.empty()) result.note(aspect::awake, 0, 1);
+            return;
+        }
+        if (due == event::never) return result.note(outcome::untold);
         std::uint64_t next = event::never;
         if (!step.updates.empty()) {
             next = step.updates.front().nextevt;
@@ -393,6 +416,7 @@ private:
             result.note(outcome::equal);
         c.told.set(next);
         c.lost.set(event::never);
+        check_offers(step, next, result);
     }
     // A served CPU prints its next expiry itself where the server does not.
     std::uint64_t untold_next(std::size_t index) const {
@@ -450,6 +474,34 @@ private:
             result.note(aspect::words, words_.count, step.words.size());
     }
 
+    /// What the lines of updates say that children offer.
+    void check_offers(const trace_step& step, std::uint64_t told, step_result& result) const {
+        for (const event::update_events& update : step.updates) {
+            if (update.child == no_group) {
+                if (update.nextevt == told)
+                    result.note(outcome::equal);
+                else
+                    result.note(aspect::offer, told, update.nextevt);
+                continue;
+            }
+            const auto child = groups_.find(update.child), parent = groups_.find(update.group);
+            if (child == groups_.end() || parent == groups_.end() ||
+                child->second->parent() != parent->second) {
+                result.note(aspect::offer, 0, 1);
+                continue;
+            }
+            const std::uint64_t offer = to_time(first_offer(*child->second));
+            if (offer == update.nextevt)
+                result.note(outcome::equal);
+            else if (without_busy(*child->second, step.first, step.last, step.on, update.nextevt))
+                result.note(outcome::under_way);
+            else if (is_untold(update.nextevt, offer))
+                result.note(outcome::untold);
+            else
+                result.note(aspect::offer, offer, update.nextevt);
+        }
+    }
+
     void check_armed(const trace_step& step, ticks arm, step_result& result) const {
         const std::uint64_t printed = step.wakeup, ours = to_time(arm);
         if (printed == ours) return result.note(outcome::equal);
@@ -458,7 +510,7 @@ private:
             if (without_busy(root, step.first, step.last, step.on, printed))
                 return result.note(outcome::under_way);
             if (is_untold(printed, ours)) return result.note(outcome::untold);
-            if (is_lost(printed, ours)) return result.note(outcome::published_late);
+            if (is_lost(printed, ours)) return result.note(outcome::lost_sight);
         }
         result.note(aspect::wakeup, ours, printed);
     }

@@ -150,33 +150,51 @@ private:
             const bool root_was_idle =
                 own.group_active == 0 && own.next_expiry == d.printed && tree_.is_root(own.group);
             const bool somebody_left = any_other([&](const trace_step& t) {
-                for (std::size_t i = 0; i < t.words.size(); ++i)
-                    if (t.words[i].group == own.group && t.words[i].active == 0 && t.word_lines[i] < s.last)
-                        return true;
-                return false;
+                return std::ranges::any_of(t.words, [&](const event::group_word& word) {
+                    return word.group == own.group && word.active == 0;
+                });
             });
             if (root_was_idle && somebody_left) result.explain(aspect::wakeup, outcome::armed_twice, 1);
         } else if (d.printed > d.expected) {
-            const bool late = any_other([&](const trace_step& t) {
-                return t.what == kind::sleep && t.nextevt == d.expected && !t.updates.empty() &&
-                       t.updates.front().child == no_group && t.updates.front().group_active == 0 &&
-                       t.update_lines.front() > (s.update_lines.empty() ? s.first : s.update_lines.back());
-            });
-            if (late) result.explain(aspect::wakeup, outcome::published_late, 1);
+            for (std::size_t i = 0; i < nominal_.size(); ++i) {
+                const trace_step& t = step(i);
+                if (!mixed(t, s) || t.what != kind::sleep || t.nextevt != d.expected || t.updates.empty())
+                    continue;
+                const event::update_events& own = t.updates.front();
+                const std::size_t seen = s.update_lines.empty() ? s.first : s.update_lines.back();
+                if (own.child != no_group || own.group_active != 0 || t.update_lines.front() < seen) continue;
+                const bool arms = t.wakeup == d.expected;
+                if (!arms) result.lost = t.cpu;
+                return result.explain(aspect::wakeup, arms ? outcome::published_late : outcome::lost_sight,
+                                      1);
+            }
         }
     }
 
-    /// Where walks differ on the way, all words must be right in the end.
+    /// Where walks differ on the way, all words must be right in the end: those printed last,
+    /// or last but one where the two lines can have changed places.
     bool ends_as_printed() const {
         if (!half_way_) return true;
-        std::map<group_id, std::pair<std::size_t, const event::group_word*>> newest;
+        struct printed {
+            std::size_t line = 0;
+            const event::group_word* word = nullptr;
+        };
+        std::map<group_id, std::pair<printed, printed>> newest;
         for (const std::size_t index : nominal_)
             for (std::size_t i = 0; i < steps_[index].words.size(); ++i) {
-                auto& known = newest[steps_[index].words[i].group];
-                if (known.second == nullptr || known.first < steps_[index].word_lines[i])
-                    known = {steps_[index].word_lines[i], &steps_[index].words[i]};
+                auto& [last, but_one] = newest[steps_[index].words[i].group];
+                const printed now{steps_[index].word_lines[i], &steps_[index].words[i]};
+                if (last.word == nullptr || last.line < now.line)
+                    but_one = std::exchange(last, now);
+                else if (but_one.word == nullptr || but_one.line < now.line)
+                    but_one = now;
             }
-        return std::ranges::all_of(newest, [&](const auto& n) { return tree_.has_word(*n.second.second); });
+        return std::ranges::all_of(newest, [&](const auto& n) {
+            const auto& [last, but_one] = n.second;
+            return tree_.has_word(*last.word) ||
+                   (but_one.word != nullptr && but_one.line + slack_ >= last.line &&
+                    tree_.has_word(*but_one.word));
+        });
     }
 
     shadow_tree& tree_;

@@ -39,7 +39,7 @@ struct trace_step {
     bool cut = false;         ///< not whole because lines are missing before it or behind
     cpu_id on = 0;            ///< that printed the lines
     cpu_id cpu = 0;           ///< that the step is about
-    unsigned top = 0;         ///< level up to which a look went
+    unsigned top = 0;         ///< level up to which a look went, or at which a claim was made
     std::size_t first = 0;    ///< of its lines
     std::size_t last = 0;
     std::size_t decides = 0;  ///< the line that stands for the moment of the step
@@ -188,6 +188,7 @@ private:
         close_step(p());
         trace_step claim = made(kind::claim, e.cpu);
         claim.old_wakeup = e.wakeup;
+        claim.top = p().look->top;
         claim.whole = true;
         done(std::move(claim));
         p().open = made(kind::serve, e.cpu);

@@ -38,9 +38,11 @@ enum class outcome : std::uint8_t {
     /// The kernel published a CPU's expiry after its bit was cleared, and the last to leave had left
     /// the root meanwhile: both arm, in the library only the last. An early wake-up of the kernel's.
     armed_twice,
-    /// The same with a group between: the last to leave did not see the expiry, and nobody is
-    /// armed for it. A late timer of the kernel's, not of the library's.
+    /// Seen from the other side: the last to leave did not see that expiry. Its owner arms for it.
     published_late,
+    /// The same, and the owner does not arm for it, as a group lies between it and the root: nobody
+    /// is armed. A late timer of the kernel's; the library arms.
+    lost_sight,
     /// None of these.
     different
 };
@@ -50,7 +52,7 @@ inline constexpr std::size_t outcome_count = static_cast<std::size_t>(outcome::d
 constexpr const char* name_of(outcome kind) noexcept {
     constexpr const char* names[] = {"equal",       "looked_later",   "lower_group", "under_way",
                                      "cleared",     "untold",         "learnt",      "overlapped",
-                                     "armed_twice", "published_late", "different"};
+                                     "armed_twice", "published_late", "lost_sight",  "different"};
     return names[static_cast<std::size_t>(kind)];
 }
 

@@ -40,6 +40,7 @@ struct outcome_report {
     std::array<std::size_t, outcome_count> found{};
     replay_counts words;  ///< of the same lines, as `replay` finds
     std::vector<outcome_difference> differences;
+    std::vector<std::size_t> lost_sight;  ///< the lines of that outcome
 
     std::size_t of(outcome kind) const noexcept { return found[static_cast<std::size_t>(kind)]; }
     std::size_t checked() const noexcept {
@@ -146,6 +147,8 @@ private:
     }
     void take(const step_order& found, std::size_t end) {
         for (std::size_t i = 0; i < found.order().size(); ++i) commit(found.order()[i], found.results()[i]);
+        for (const step_result& result : found.results())
+            if (result.lost) tree_.lose(*result.lost);
         report_.overtaken += found.overtaken();
         recent_.clear();
         at_ = end;
@@ -163,6 +166,8 @@ private:
         for (std::size_t kind = 0; kind < outcome_count; ++kind)
             if (kind != static_cast<std::size_t>(outcome::different))
                 report_.found[kind] += result.counts[kind];
+        if (result.counts[static_cast<std::size_t>(outcome::lost_sight)] != 0)
+            report_.lost_sight.push_back(records_[steps_[index].last].line);
         for (std::size_t i = 0; i < result.differing; ++i) {
             const step_difference& d = result.differences[i];
             note(steps_[index], describe(d.what), std::to_string(d.expected), std::to_string(d.printed));
@@ -187,6 +192,8 @@ private:
             case aspect::until_now: return "wakeup= until now";
             case aspect::told: return "nextevt= that the tree was told";
             case aspect::in_charge: return "whether the timers are the printing CPU's to run";
+            case aspect::first: return "the expiry that is the first of its group";
+            case aspect::offer: return "nextevt= that a child offers";
             case aspect::due: return "whether the CPU has something due";
             case aspect::leaves: return "wakeup= of a CPU that leaves";
         }
