@@ -63,6 +63,7 @@ enum class aspect : std::uint8_t {
     awake,
     words,
     wakeup,
+    found,
     kept,
     until_now,
     told,
@@ -316,6 +317,7 @@ private:
         check_words(step, result);
         check_armed(step, arm, result);
         check_offers(step, step.nextevt, result);
+        if (step.what == trace_step::kind::sleep) check_published(step, c, result);
         promised(c, step.wakeup);
         c.told.set(step.nextevt);
     }
@@ -338,6 +340,7 @@ private:
         if (c.awake.get()) return result.note(aspect::awake, 0, 1);
         check_armed(step, c.handle.new_expiry(to_ticks(step.nextevt)), result);
         check_offers(step, step.nextevt, result);
+        if (step.what == trace_step::kind::sleep) check_published(step, c, result);
         promised(c, step.wakeup);
         c.told.set(step.nextevt);
         c.untold_after.set(event::never);
@@ -474,8 +477,31 @@ private:
             result.note(aspect::words, words_.count, step.words.size());
     }
 
+    /// A CPU that sleeps publishes its expiry, and that of each group that it empties, unless
+    /// the group is awake again.
+    void check_published(const trace_step& step, const cpu_state& c, step_result& result) const {
+        const bool own = step.nextevt != event::never || c.handle.leaf().parent() == nullptr;
+        const bool awake_again =
+            step.words.size() > 1 && (step.words.back().active & step.words.back().childmask) != 0;
+        const std::size_t expected = step.words.size() - 1 + (own ? 1 : 0) - (awake_again ? 1 : 0);
+        if (step.updates.size() == expected)
+            result.note(outcome::equal);
+        else if (step.updates.size() + 1 == expected && wakes_between(step))
+            result.note(outcome::under_way);
+        else
+            result.note(aspect::offer, expected, step.updates.size());
+    }
+    // Somebody below one of the groups of the walk.
+    bool wakes_between(const trace_step& step) const {
+        busy_children busy;
+        return std::ranges::any_of(step.words, [&](const event::group_word& word) {
+            const auto g = groups_.find(word.group);
+            return g != groups_.end() && busy_below(*g->second, step.first, step.last, step.on, busy) > 0;
+        });
+    }
+
     /// What the lines of updates say that children offer.
-    void check_offers(const trace_step& step, std::uint64_t told, step_result& result) const {
+    void check_offers(const trace_step& step, std::uint64_t told, step_result& result) {
         for (const event::update_events& update : step.updates) {
             if (update.child == no_group) {
                 if (update.nextevt == told)
@@ -495,21 +521,29 @@ private:
                 result.note(outcome::equal);
             else if (without_busy(*child->second, step.first, step.last, step.on, update.nextevt))
                 result.note(outcome::under_way);
-            else if (is_untold(update.nextevt, offer))
+            else if (is_untold(step, update.nextevt, offer))
                 result.note(outcome::untold);
             else
                 result.note(aspect::offer, offer, update.nextevt);
         }
     }
 
-    void check_armed(const trace_step& step, ticks arm, step_result& result) const {
+    void check_armed(const trace_step& step, ticks arm, step_result& result) {
         const std::uint64_t printed = step.wakeup, ours = to_time(arm);
+        // What the kernel arms is what it finds first when it publishes at an idle root.
+        const bool at_idle_root = !step.updates.empty() && step.updates.back().group_active == 0 &&
+                                  is_root(step.updates.back().group);
+        const std::uint64_t found = at_idle_root ? step.updates.back().next_expiry : event::never;
+        if (found == printed)
+            result.note(outcome::equal);
+        else
+            result.note(aspect::found, found, printed);
         if (printed == ours) return result.note(outcome::equal);
         const group_type& root = *tree_.root();
         if (!root.current().is_active()) {
             if (without_busy(root, step.first, step.last, step.on, printed))
                 return result.note(outcome::under_way);
-            if (is_untold(printed, ours)) return result.note(outcome::untold);
+            if (is_untold(step, printed, ours)) return result.note(outcome::untold);
             if (is_lost(printed, ours)) return result.note(outcome::lost_sight);
         }
         result.note(aspect::wakeup, ours, printed);
@@ -521,9 +555,7 @@ private:
         if (count == 0 && printed == c.promise.get()) return result.note(outcome::equal);
         for (std::size_t i = 0; i < count; ++i)
             if (c.values[i].get() == printed) return result.note(c.relations[i].get());
-        if (printed == event::never && c.handle.leaf().current().has_migrator())
-            return result.note(outcome::cleared);
-        if (count != 0 && is_untold(printed, c.values[0].get())) return result.note(outcome::untold);
+        if (count != 0 && is_untold(step, printed, c.values[0].get())) return result.note(outcome::untold);
         result.note(step.what == trace_step::kind::keep ? aspect::kept : aspect::until_now,
                     count != 0 ? c.values[0].get() : c.promise.get(), printed);
     }
@@ -635,13 +667,38 @@ private:
         }
         return false;
     }
-    bool is_untold(std::uint64_t printed, std::uint64_t ours) const {
-        return printed < ours && std::ranges::any_of(cpus_, [&](const auto& c) {
-                   return c.second.untold_after.get() != event::never &&
-                          printed > c.second.untold_after.get();
-               });
+    /// Whether `printed` can be an expiry that no line told; it is told from now on.
+    bool is_untold(const trace_step& step, std::uint64_t printed, std::uint64_t ours) {
+        if (printed >= ours) return false;
+        cpu_state* best = nullptr;
+        std::size_t least = 0;
+        for (auto& [id, c] : cpus_) {
+            const std::uint64_t after = c.untold_after.get();
+            if (after == event::never || after >= printed || c.awake.get()) continue;
+            const std::size_t rank = id == step.cpu ? 0 : 1 + until_served(id, step);
+            if (best == nullptr || rank < least) {
+                best = &c;
+                least = rank;
+            }
+        }
+        if (best == nullptr) return false;
+        best->untold_after.set(event::never);
+        best->told.set(printed);
+        static_cast<void>(best->handle.new_expiry(to_ticks(printed)));
+        for (auto& [id, c] : cpus_)
+            if (c.looking.get() != 0) collect(id, c);
+        return true;
     }
-
+    // How many steps until the CPU's timers are run; more if it wakes before.
+    std::size_t until_served(cpu_id id, const trace_step& from) const {
+        using kind = trace_step::kind;
+        const auto begin = static_cast<std::size_t>(&from - steps_.data());
+        for (std::size_t i = begin + 1; i < steps_.size(); ++i) {
+            if (steps_[i].cpu != id || steps_[i].what == kind::look || steps_[i].what == kind::keep) continue;
+            return i - begin + (steps_[i].what == kind::claim ? 0 : steps_.size());
+        }
+        return 2 * steps_.size();
+    }
     bool is_lost(std::uint64_t printed, std::uint64_t ours) const {
         return printed > ours &&
                std::ranges::any_of(cpus_, [&](const auto& c) { return c.second.lost.get() == ours; });

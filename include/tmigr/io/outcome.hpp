@@ -23,9 +23,6 @@ enum class outcome : std::uint8_t {
     /// it; the library's slot has it until the step is over. Or: a CPU has another next timer
     /// while its timers are being run, and leaves it to the other to tell.
     under_way,
-    /// A CPU looked while somebody awake was in charge of its group, which prints nothing and
-    /// clears what it had armed.
-    cleared,
     /// The next expiry of a CPU whose timers were run stands in no line (the kernel prints
     /// none below an idle root, or the CPU woke meanwhile), and what is printed is one that
     /// the tree was not told: later than the expiry that was run, earlier than all known.
@@ -50,9 +47,9 @@ inline constexpr std::size_t outcome_count = static_cast<std::size_t>(outcome::d
 
 /// The name of an outcome, as above.
 constexpr const char* name_of(outcome kind) noexcept {
-    constexpr const char* names[] = {"equal",       "looked_later",   "lower_group", "under_way",
-                                     "cleared",     "untold",         "learnt",      "overlapped",
-                                     "armed_twice", "published_late", "lost_sight",  "different"};
+    constexpr const char* names[] = {"equal",          "looked_later", "lower_group", "under_way",
+                                     "untold",         "learnt",       "overlapped",  "armed_twice",
+                                     "published_late", "lost_sight",   "different"};
     return names[static_cast<std::size_t>(kind)];
 }
 

@@ -188,6 +188,7 @@ private:
             case aspect::awake: return "whether the CPU is awake";
             case aspect::words: return "words of a walk (how many: the library's, printed)";
             case aspect::wakeup: return "wakeup=";
+            case aspect::found: return "wakeup= that the CPU found first";
             case aspect::kept: return "wakeup= that is kept";
             case aspect::until_now: return "wakeup= until now";
             case aspect::told: return "nextevt= that the tree was told";
