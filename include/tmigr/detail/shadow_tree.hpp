@@ -85,7 +85,7 @@ struct step_result {
     std::array<std::uint16_t, outcome_count> counts{};
     std::array<step_difference, 4> differences{};
     std::size_t differing = 0;
-    std::optional<cpu_id> lost;  ///< whose expiry nobody is armed for
+    std::optional<std::size_t> lost;  ///< the step whose expiry nobody is armed for
 
     void note(outcome kind, std::size_t times = 1) {
         counts[static_cast<std::size_t>(kind)] =
@@ -126,10 +126,17 @@ public:
     shadow_tree(std::size_t cpus, std::size_t families, hierarchy_options options,
                 std::span<const trace_step> steps)
         : steps_(steps), tree_(cpus, families, options, word_tracer{&words_}) {
-        for (const trace_step& step : steps) {
-            using kind = trace_step::kind;
-            if (step.what == kind::serve) under_way_.push_back({step.first, step.next, step.cpu, true});
+        using kind = trace_step::kind;
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+            const trace_step& step = steps[i];
             if (step.what == kind::wake) under_way_.push_back({step.first, step.last, step.cpu, false});
+            if (step.what != kind::serve) continue;
+            // Over when the one who serves prints something else, or when the CPU has woken.
+            std::size_t end = step.next;
+            for (std::size_t j = i + 1; j < steps.size() && steps[j].first < end; ++j)
+                if (steps[j].cpu == step.cpu && steps[j].what == kind::wake)
+                    end = std::min(end, steps[j].last);
+            under_way_.push_back({step.first, end, step.cpu, true});
         }
         std::ranges::sort(under_way_, {}, &time_under_way::from);
     }
@@ -152,11 +159,7 @@ public:
             result.note(aspect::connected, 1, 0);
             return result;
         }
-        log_.reserve();
-        undo_atomics::log = &log_;
-        const struct unset {
-            ~unset() { undo_atomics::log = nullptr; }
-        } unset_at_end;
+        const logged until_end(log_);
         words_.count = 0;
         switch (step.what) {
             case kind::add: add(step, result); break;
@@ -185,6 +188,7 @@ public:
     }
     /// The kernel published the CPU's expiry too late, and has nobody armed for it.
     void lose(cpu_id id) {
+        const logged until_end(log_);
         cpu_state& c = cpus_.at(id);
         c.lost.set(c.told.get());
     }
@@ -257,6 +261,15 @@ private:
     static constexpr std::size_t patience = 64;
     static constexpr std::size_t most_candidates = 24;
 
+    struct logged {
+        explicit logged(undo_log& log) {
+            log.reserve();
+            undo_atomics::log = &log;
+        }
+        logged(const logged&) = delete;
+        logged& operator=(const logged&) = delete;
+        ~logged() { undo_atomics::log = nullptr; }
+    };
     template <class T>
     using var = undo_atomics::var<T>;
     struct cpu_state {
@@ -287,17 +300,25 @@ private:
         cpus_.try_emplace(step.cpu, handle);
         for (const event::connect_child_parent& link : step.links) parents_[link.group] = link.parent;
         group_id named = step.place->parent;
-        for (const group_type* g = &handle.leaf(); g != nullptr; g = g->parent()) {
-            if (named == no_group || groups_.try_emplace(named, g).first->second != g)
-                throw input_error(std::to_string(step.cpu), "CPU in the group that the tree has for it");
+        bool same = step.place->groupmask == handle.childmask();
+        for (const group_type* g = &handle.leaf(); same && g != nullptr; g = g->parent()) {
+            same = named != no_group && groups_.try_emplace(named, g).first->second == g;
             const auto up = parents_.find(named);
             named = up == parents_.end() ? no_group : up->second;
         }
+        for (const event::connect_child_parent& link : step.links) {
+            const auto child = groups_.find(link.group), parent = groups_.find(link.parent);
+            same = same && child != groups_.end() && parent != groups_.end() &&
+                   child->second->parent() == parent->second && child->second->groupmask() == link.groupmask;
+        }
+        if (!same)
+            throw input_error(std::to_string(step.cpu), "a CPU in the groups that the tree has for it");
         check_words(step, result);
     }
 
     void wake(const trace_step& step, step_result& result) {
         cpu_state& c = cpus_.at(step.cpu);
+        if (step.joins) check_promise(step, c, step.joins_wakeup, result);
         check_promise(step, c, step.old_wakeup, result);
         c.promise.set(event::never);
         c.promise_known.set(true);
@@ -521,6 +542,8 @@ private:
                 result.note(outcome::equal);
             else if (without_busy(*child->second, step.first, step.last, step.on, update.nextevt))
                 result.note(outcome::under_way);
+            else if (is_lost(update.nextevt, offer))
+                result.note(outcome::lost_sight);
             else if (is_untold(step, update.nextevt, offer))
                 result.note(outcome::untold);
             else

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <span>
 #include <utility>
@@ -38,8 +39,11 @@ public:
         return false;
     }
 
+    /// What may be put down to walks that were half through while another one took place.
+    enum class leeway : std::uint8_t { none, late_publishing, words_too };
+
     /// Any order in which steps that stand more than `slack` lines apart keep their places.
-    bool any_order(std::size_t slack, bool half_way) {
+    bool any_order(std::size_t slack, leeway half_way) {
         slack_ = slack;
         half_way_ = half_way;
         attempts_ = most_attempts;
@@ -99,8 +103,9 @@ private:
             --attempts_;
             const std::size_t mark = tree_.mark();
             step_result result = tree_.apply(nominal_[i]);
-            if (half_way_) explain(i, result);
+            if (half_way_ != leeway::none) explain(i, result);
             if (result.differing == 0) {
+                if (result.lost) tree_.lose(steps_[*result.lost].cpu);
                 used_[i] = true;
                 order_.push_back(nominal_[i]);
                 results_.push_back(result);
@@ -139,12 +144,19 @@ private:
                               s.words.end();
                    });
         };
-        if (result.differs_in(aspect::words) && any_other(shares_group))
+        if (half_way_ == leeway::words_too && result.differs_in(aspect::words) && any_other(shares_group))
             result.explain(aspect::words, outcome::overlapped, s.words.size());
-        if (!result.differs_in(aspect::wakeup) || s.what != kind::sleep) return;
-        const step_difference& d = result.differences[0];
-        if (result.differing != 1 || d.what != aspect::wakeup) return;
-        if (d.expected == event::never && !s.updates.empty()) {
+        if (s.what != kind::sleep) return;
+        if (result.differing == 2) {
+            // The same expiry is missing in what the CPU tells and in what it arms.
+            const auto &a = result.differences[0], &b = result.differences[1];
+            if (a.expected != b.expected || a.what == b.what) return;
+        } else if (result.differing != 1) {
+            return;
+        }
+        const step_difference d = result.differences[0];
+        if (d.what != aspect::wakeup && d.what != aspect::offer) return;
+        if (d.what == aspect::wakeup && d.expected == event::never && !s.updates.empty()) {
             // Its own line of publishing says that the root was idle by then, and what was first.
             const event::update_events& own = s.updates.back();
             const bool root_was_idle =
@@ -164,9 +176,10 @@ private:
                 const std::size_t seen = s.update_lines.empty() ? s.first : s.update_lines.back();
                 if (own.child != no_group || own.group_active != 0 || t.update_lines.front() < seen) continue;
                 const bool arms = t.wakeup == d.expected;
-                if (!arms) result.lost = t.cpu;
-                return result.explain(aspect::wakeup, arms ? outcome::published_late : outcome::lost_sight,
-                                      1);
+                if (!arms) result.lost = nominal_[i];
+                const outcome how = arms ? outcome::published_late : outcome::lost_sight;
+                result.explain(aspect::offer, how, 1);
+                return result.explain(aspect::wakeup, how, 1);
             }
         }
     }
@@ -174,7 +187,7 @@ private:
     /// Where walks differ on the way, all words must be right in the end: those printed last,
     /// or last but one where the two lines can have changed places.
     bool ends_as_printed() const {
-        if (!half_way_) return true;
+        if (half_way_ != leeway::words_too) return true;
         struct printed {
             std::size_t line = 0;
             const event::group_word* word = nullptr;
@@ -201,7 +214,7 @@ private:
     std::span<const trace_step> steps_;
     std::span<const std::size_t> nominal_;
     std::size_t slack_ = 0;
-    bool half_way_ = false;
+    leeway half_way_ = leeway::none;
     std::size_t attempts_ = 0;
     std::vector<std::size_t> order_;
     std::vector<step_result> results_;

@@ -48,6 +48,7 @@ struct trace_step {
     std::uint64_t nextevt = event::never;
     std::uint64_t wakeup = event::never;      ///< printed at the end
     std::uint64_t old_wakeup = event::never;  ///< printed at the beginning
+    std::uint64_t joins_wakeup = event::never;
     std::vector<event::group_word> words;
     std::vector<std::size_t> word_lines;
     std::vector<event::update_events> updates;
@@ -89,6 +90,7 @@ private:
         std::optional<trace_step> open;
         std::optional<trace_step> look;
         std::size_t before = 0;  // behind the line before
+        bool begun = false;      // something whole, since the trace or a gap began
     };
 
     template <class Other>
@@ -120,6 +122,7 @@ private:
     void take(const event::cpu_available& e) {
         begin(kind::wake, e.cpu);
         p().open->joins = true;
+        p().open->joins_wakeup = e.wakeup;
     }
     void take(const event::cpu_active& e) {
         if (!is_open(kind::wake) || !p().open->joins || p().open->whole) begin(kind::wake, e.cpu);
@@ -178,6 +181,7 @@ private:
             close_step(p());
         if (!p().look) {
             if (e.lvl != 0) return stray();
+            p().begun = true;
             p().look = made(kind::look, cpu_);
         }
         p().look->last = p().look->decides = at_;
@@ -211,6 +215,7 @@ private:
     }
     void begin(kind what, cpu_id cpu) {
         close(p());
+        p().begun = true;
         p().open = made(what, cpu);
     }
     void extend() { p().open->last = p().open->decides = at_; }
@@ -237,7 +242,7 @@ private:
     void stray() {
         close(p());
         done(made(kind::stray, cpu_));
-        steps_.back().cut = p().before == 0;
+        steps_.back().cut = !p().begun;
     }
     void done(trace_step&& step) { steps_.push_back(std::move(step)); }
 

@@ -40,7 +40,8 @@ struct outcome_report {
     std::array<std::size_t, outcome_count> found{};
     replay_counts words;  ///< of the same lines, as `replay` finds
     std::vector<outcome_difference> differences;
-    std::vector<std::size_t> lost_sight;  ///< the lines of that outcome
+    /// Lines with which a CPU went idle whose expiry was lost sight of.
+    std::vector<std::size_t> lost_sight;
 
     std::size_t of(outcome kind) const noexcept { return found[static_cast<std::size_t>(kind)]; }
     std::size_t checked() const noexcept {
@@ -109,6 +110,7 @@ private:
     static constexpr std::size_t most_recent = 8;
     static constexpr std::size_t near = 8;
     static constexpr std::size_t far = 48;
+    static constexpr std::size_t hopeless = 64;
     struct done {
         std::size_t mark;
         step_result result;
@@ -124,20 +126,8 @@ private:
     void reorder(std::size_t mark) {
         tree_.back_to(recent_.empty() ? mark : recent_.front().mark);
         const std::size_t from = at_ - recent_.size();
-        std::size_t end = at_ + 1;
-        while (end < order_.size() && end < at_ + far && !is_barrier(end)) ++end;
-        for (std::size_t late = at_; late < end; ++late) {
-            const std::span<const std::size_t> nominal(order_.data() + from, late + 1 - from);
-            step_order search(tree_, steps_, nominal);
-            const std::size_t first = late == at_ ? 0 : at_ - from;
-            if (search.move_one(first, late - from)) return take(search, late + 1);
-        }
-        end = std::min(end, at_ + near);
-        const std::span<const std::size_t> nominal(order_.data() + from, end - from);
-        step_order search(tree_, steps_, nominal);
-        for (const bool half_way : {false, true})
-            for (const std::size_t slack : {0u, 8u, 32u})
-                if (search.any_order(slack, half_way)) return take(search, end);
+        // A trace that does not fit at all is not worth the time.
+        if (report_.of(outcome::different) < hopeless && find_order(from)) return;
         for (std::size_t place = from; place < at_; ++place) static_cast<void>(tree_.apply(order_[place]));
         settle(0);
         const step_result result = tree_.apply(order_[at_]);
@@ -145,13 +135,29 @@ private:
         tree_.resync(steps_[order_[at_]]);
         ++at_;
     }
-    void take(const step_order& found, std::size_t end) {
+    bool find_order(std::size_t from) {
+        std::size_t end = at_ + 1;
+        while (end < order_.size() && end < at_ + far && !is_barrier(end)) ++end;
+        for (std::size_t late = at_; late < end; ++late) {
+            step_order search(tree_, steps_, {order_.data() + from, late + 1 - from});
+            if (search.move_one(late == at_ ? 0 : at_ - from, late - from)) return take(search, late + 1);
+        }
+        end = std::min(end, at_ + near);
+        step_order search(tree_, steps_, {order_.data() + from, end - from});
+        using leeway = step_order::leeway;
+        for (const leeway half_way : {leeway::none, leeway::late_publishing, leeway::words_too})
+            for (const std::size_t slack : {0u, 8u, 32u})
+                if (search.any_order(slack, half_way)) return take(search, end);
+        return false;
+    }
+    bool take(const step_order& found, std::size_t end) {
         for (std::size_t i = 0; i < found.order().size(); ++i) commit(found.order()[i], found.results()[i]);
         for (const step_result& result : found.results())
-            if (result.lost) tree_.lose(*result.lost);
+            if (result.lost) report_.lost_sight.push_back(records_[steps_[*result.lost].last].line);
         report_.overtaken += found.overtaken();
         recent_.clear();
         at_ = end;
+        return true;
     }
 
     /// Counts what is too old to be tried in another order.
@@ -166,8 +172,6 @@ private:
         for (std::size_t kind = 0; kind < outcome_count; ++kind)
             if (kind != static_cast<std::size_t>(outcome::different))
                 report_.found[kind] += result.counts[kind];
-        if (result.counts[static_cast<std::size_t>(outcome::lost_sight)] != 0)
-            report_.lost_sight.push_back(records_[steps_[index].last].line);
         for (std::size_t i = 0; i < result.differing; ++i) {
             const step_difference& d = result.differences[i];
             note(steps_[index], describe(d.what), std::to_string(d.expected), std::to_string(d.printed));
