@@ -537,7 +537,8 @@ private:
                 result.note(aspect::offer, 0, 1);
                 continue;
             }
-            const std::uint64_t offer = to_time(first_offer(*child->second));
+            // What the library has told above.
+            const std::uint64_t offer = to_time(parent->second->table().offered(child->second->groupmask()));
             if (offer == update.nextevt)
                 result.note(outcome::equal);
             else if (without_busy(*child->second, step.first, step.last, step.on, update.nextevt))
