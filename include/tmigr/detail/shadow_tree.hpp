@@ -2,10 +2,11 @@
 #ifndef TMIGR_DETAIL_SHADOW_TREE_HPP
 #define TMIGR_DETAIL_SHADOW_TREE_HPP
 
+#include <tmigr/detail/shadow_config.hpp>
+#include <tmigr/detail/step_result.hpp>
 #include <tmigr/detail/trace_steps.hpp>
-#include <tmigr/detail/undo_atomics.hpp>
+#include <tmigr/detail/under_way.hpp>
 #include <tmigr/hierarchy.hpp>
-#include <tmigr/io/outcome.hpp>
 
 #include <algorithm>
 #include <array>
@@ -22,98 +23,6 @@
 
 namespace tmigr::detail {
 
-/// Keeps the words that a walk leaves behind.
-struct word_tracer {
-    static constexpr bool enabled = true;
-    static constexpr std::size_t most = 64;
-    struct words {
-        std::array<event::group_word, most> held{};
-        std::size_t count = 0;
-    };
-    words* to = nullptr;
-
-    template <class Event>
-    void trace(const Event& e, cpu_id) const noexcept {
-        if constexpr (std::is_base_of_v<event::group_word, Event>)
-            if (to != nullptr && to->count < most) to->held[to->count++] = e;
-    }
-};
-
-struct shadow_config : expiry_config<undo_atomics> {
-    using tracer = word_tracer;
-    // One thread, so no tag: nanoseconds take all the bits.
-    using slot = basic_slot<std::uint64_t, 64, 0>;
-    struct misuse {
-        static void check(bool, const char*) noexcept {}
-    };
-};
-
-/// A time when somebody had something under way that takes an expiry out of the kernel's
-/// queues for a moment: timers being run for a CPU, or a CPU that is half-way awake.
-struct time_under_way {
-    std::size_t from = 0;
-    std::size_t to = 0;
-    cpu_id cpu = 0;
-    bool serving = false;
-};
-
-/// What of a step was held against the library.
-enum class aspect : std::uint8_t {
-    connected,
-    awake,
-    words,
-    wakeup,
-    found,
-    kept,
-    until_now,
-    told,
-    in_charge,
-    first,
-    due,
-    offer,
-    leaves
-};
-
-struct step_difference {
-    aspect what = aspect::connected;
-    std::uint64_t expected = 0;
-    std::uint64_t printed = 0;
-};
-
-/// What came of one step.
-struct step_result {
-    std::array<std::uint16_t, outcome_count> counts{};
-    std::array<step_difference, 4> differences{};
-    std::size_t differing = 0;
-    std::optional<std::size_t> lost;  ///< the step whose expiry nobody is armed for
-
-    void note(outcome kind, std::size_t times = 1) {
-        counts[static_cast<std::size_t>(kind)] =
-            static_cast<std::uint16_t>(counts[static_cast<std::size_t>(kind)] + times);
-    }
-    void note(aspect what, std::uint64_t expected, std::uint64_t printed) {
-        note(outcome::different);
-        if (differing < differences.size()) differences[differing++] = {what, expected, printed};
-    }
-    bool differs_in(aspect what) const {
-        return std::any_of(differences.begin(), differences.begin() + static_cast<std::ptrdiff_t>(differing),
-                           [=](const step_difference& d) { return d.what == what; });
-    }
-    /// The difference is explained.
-    void explain(aspect what, outcome kind, std::size_t times) {
-        std::size_t left = 0;
-        for (std::size_t i = 0; i < differing; ++i) {
-            if (differences[i].what != what) {
-                differences[left++] = differences[i];
-                continue;
-            }
-            --counts[static_cast<std::size_t>(outcome::different)];
-            note(kind, times);
-        }
-        differing = left;
-    }
-};
-
 /// The library's tree, driven by the steps of a trace, and what is known of its CPUs. All but
 /// `add` and `begin_in_the_middle` can be taken back.
 class shadow_tree {
@@ -125,21 +34,7 @@ public:
 
     shadow_tree(std::size_t cpus, std::size_t families, hierarchy_options options,
                 std::span<const trace_step> steps)
-        : steps_(steps), tree_(cpus, families, options, word_tracer{&words_}) {
-        using kind = trace_step::kind;
-        for (std::size_t i = 0; i < steps.size(); ++i) {
-            const trace_step& step = steps[i];
-            if (step.what == kind::wake) under_way_.push_back({step.first, step.last, step.cpu, false});
-            if (step.what != kind::serve) continue;
-            // Over when the one who serves prints something else, or when the CPU has woken.
-            std::size_t end = step.next;
-            for (std::size_t j = i + 1; j < steps.size() && steps[j].first < end; ++j)
-                if (steps[j].cpu == step.cpu && steps[j].what == kind::wake)
-                    end = std::min(end, steps[j].last);
-            under_way_.push_back({step.first, end, step.cpu, true});
-        }
-        std::ranges::sort(under_way_, {}, &time_under_way::from);
-    }
+        : steps_(steps), under_way_(steps), tree_(cpus, families, options, word_tracer{&words_}) {}
 
     std::size_t mark() const noexcept { return log_.mark(); }
     void back_to(std::size_t mark) noexcept { log_.back_to(mark); }
@@ -369,7 +264,7 @@ private:
     void keep(const trace_step& step, step_result& result) {
         cpu_state& c = cpus_.at(step.cpu);
         if (c.awake.get()) return result.note(aspect::awake, 0, 1);
-        const bool served = is_served(step);
+        const bool served = under_way_.serves(step);
         if (served && step.wakeup == event::never && step.nextevt != c.told.get()) {
             // Whoever runs its timers will tell the tree.
             result.note(outcome::under_way);
@@ -396,7 +291,7 @@ private:
             return result.note(outcome::untold);
         if (cpus_.at(step.on).handle.must_expire(to_ticks(c.told.get())))
             result.note(outcome::equal);
-        else if (woke_just_now(in_charge(c), step))
+        else if (under_way_.woke_just_now(in_charge(c), step))
             result.note(outcome::under_way);  // the CPU was in charge when it began to look
         else
             result.note(aspect::in_charge, 1, 0);
@@ -631,22 +526,19 @@ private:
     std::size_t busy_below(const group_type& g, std::size_t from, std::size_t to, cpu_id not_by,
                            busy_children& found) const {
         std::size_t count = 0;
-        auto it = std::ranges::upper_bound(under_way_, to, {}, &time_under_way::from);
-        for (std::size_t back = 0; it != under_way_.begin() && back < patience; ++back) {
-            --it;
-            if (it->to < from) continue;
-            const auto c = cpus_.find(it->cpu);
-            if (c == cpus_.end() || (it->cpu == not_by && !it->serving)) continue;
+        under_way_.any(to, [&](const time_under_way& time) {
+            if (time.to < from || (time.cpu == not_by && !time.serving)) return false;
+            const auto c = cpus_.find(time.cpu);
+            if (c == cpus_.end()) return false;
             mask bit = c->second.handle.childmask();
             const group_type* at = &c->second.handle.leaf();
             for (; at != nullptr && at != &g; at = at->parent()) bit = at->groupmask();
             const std::pair<const group_type*, mask> child{&g, bit};
-            if (at == nullptr ||
-                std::find(found.begin(), found.begin() + count, child) != found.begin() + count)
-                continue;
+            const auto end = found.begin() + static_cast<std::ptrdiff_t>(count);
+            if (at == nullptr || std::find(found.begin(), end, child) != end) return false;
             found[count++] = child;
-            if (count == found.size()) break;
-        }
+            return count == found.size();
+        });
         return count;
     }
     /// Of the children that sleep; the kernel ignores what those that are awake have in its queue.
@@ -672,23 +564,6 @@ private:
         const std::size_t many = busy_below(g, from, to, by, busy);
         for (unsigned chosen = 1; chosen < (1u << many); ++chosen)
             if (to_time(earliest_without(g, busy, chosen)) == printed) return true;
-        return false;
-    }
-    bool is_served(const trace_step& step) const {
-        auto it = std::ranges::upper_bound(under_way_, step.last, {}, &time_under_way::from);
-        for (std::size_t back = 0; it != under_way_.begin() && back < patience; ++back) {
-            --it;
-            if (it->serving && it->cpu == step.cpu && it->to >= step.since) return true;
-        }
-        return false;
-    }
-    bool woke_just_now(cpu_id id, const trace_step& step) const {
-        constexpr std::size_t nearby = 16;
-        auto it = std::ranges::upper_bound(under_way_, step.last, {}, &time_under_way::from);
-        for (std::size_t back = 0; it != under_way_.begin() && back < patience; ++back) {
-            --it;
-            if (!it->serving && it->cpu == id && it->to + nearby >= step.first) return true;
-        }
         return false;
     }
     /// Whether `printed` can be an expiry that no line told; it is told from now on.
@@ -750,13 +625,13 @@ private:
     }
 
     std::span<const trace_step> steps_;
+    times_under_way under_way_;
     word_tracer::words words_;
     undo_log log_;
     hierarchy tree_;
     std::map<cpu_id, cpu_state> cpus_;
     std::map<group_id, const group_type*> groups_;  // by the kernel's names
     std::map<group_id, group_id> parents_;
-    std::vector<time_under_way> under_way_;
 };
 
 }  // namespace tmigr::detail
