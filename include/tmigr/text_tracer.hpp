@@ -26,7 +26,8 @@ public:
 
     text_tracer() = default;
     /// Writes a header to `out`, then lines. Newest kernels print a capacity where groups
-    /// and CPUs are connected, older ones do not: `form` decides.
+    /// and CPUs are connected, older ones do not, and call what becomes available or
+    /// unavailable online and offline: `form` decides.
     explicit text_tracer(std::ostream& out, linux_form form = linux_form::newest)
         : sink_(std::make_shared<sink>(out, form)) {
         out << "# tracer: nop\n#\n#           TASK-PID     CPU#  FLAGS   TIMESTAMP  FUNCTION\n";
@@ -51,9 +52,10 @@ public:
         if (!sink_) return;
         const std::lock_guard locked(sink_->mutex);
         char line[512];
-        int n = std::snprintf(line, sizeof line,
-                              "          <idle>-0       [%03" PRIu32 "] d.... %5" PRIu64 ".%06" PRIu64 ": %s: ", on,
-                              sink_->now / 1'000'000'000, sink_->now / 1'000 % 1'000'000, Event::name);
+        int n = std::snprintf(
+            line, sizeof line,
+            "          <idle>-0       [%03" PRIu32 "] d.... %5" PRIu64 ".%06" PRIu64 ": %s: ", on,
+            sink_->now / 1'000'000'000, sink_->now / 1'000 % 1'000'000, name_of<Event>(sink_->form));
         n += fields(line + n, sizeof line - static_cast<std::size_t>(n), e, sink_->form);
         try {
             sink_->out.write(line, n).put('\n');
@@ -71,6 +73,13 @@ private:
         std::uint64_t now = 0;
     };
 
+    template <class Event>
+    static const char* name_of(linux_form form) noexcept {
+        if constexpr (requires { Event::old_name; })
+            if (form != linux_form::newest) return Event::old_name;
+        return Event::name;
+    }
+
     static int fields(char* to, std::size_t room, const event::group_set& e, linux_form) {
         return std::snprintf(to, room, "group=%016" PRIx64 " lvl=%u numa=%" PRId32, e.group, e.lvl, e.numa);
     }
@@ -84,16 +93,53 @@ private:
     }
     static int fields(char* to, std::size_t room, const event::group_word& e, linux_form) {
         return std::snprintf(to, room,
-                             "group=%016" PRIx64 " lvl=%u numa=%" PRId32 " active=%" PRIx64 " migrator=%" PRIx64
-                             " parent=%016" PRIx64 " childmask=%" PRIx64,
+                             "group=%016" PRIx64 " lvl=%u numa=%" PRId32 " active=%" PRIx64
+                             " migrator=%" PRIx64 " parent=%016" PRIx64 " childmask=%" PRIx64,
                              e.group, e.lvl, e.numa, e.active, e.migrator, e.parent, e.childmask);
     }
     static int fields(char* to, std::size_t room, const event::cpu_active& e, linux_form) {
-        return std::snprintf(to, room, "cpu=%" PRIu32 " parent=%016" PRIx64 " wakeup=%" PRIu64, e.cpu, e.parent,
-                             e.wakeup);
+        return of_cpu(to, room, e);
     }
     static int fields(char* to, std::size_t room, const event::cpu_idle& e, linux_form) {
-        return std::snprintf(to, room, "cpu=%" PRIu32 " parent=%016" PRIx64 " nextevt=%" PRIu64 " wakeup=%" PRIu64,
+        return of_idle_cpu(to, room, e);
+    }
+    static int fields(char* to, std::size_t room, const event::cpu_new_timer& e, linux_form) {
+        return of_cpu(to, room, e);
+    }
+    static int fields(char* to, std::size_t room, const event::cpu_new_timer_idle& e, linux_form) {
+        return of_idle_cpu(to, room, e);
+    }
+    static int fields(char* to, std::size_t room, const event::cpu_available& e, linux_form) {
+        return of_cpu(to, room, e);
+    }
+    static int fields(char* to, std::size_t room, const event::cpu_unavailable& e, linux_form) {
+        return of_cpu(to, room, e);
+    }
+    static int fields(char* to, std::size_t room, const event::update_events& e, linux_form) {
+        return std::snprintf(to, room,
+                             "child=%016" PRIx64 " group=%016" PRIx64 " group_lvl=%u child_active=%" PRIx64
+                             " group_active=%" PRIx64 " nextevt=%" PRIu64 " next_expiry=%" PRIu64
+                             " child_evt_expiry=%" PRIu64 " child_evtcpu=%" PRIu32,
+                             e.child, e.group, e.group_lvl, e.child_active, e.group_active, e.nextevt,
+                             e.next_expiry, e.child_evt_expiry, e.child_evtcpu);
+    }
+    static int fields(char* to, std::size_t room, const event::handle_remote& e, linux_form) {
+        return std::snprintf(to, room, "group=%016" PRIx64 " lvl=%u", e.group, e.lvl);
+    }
+    static int fields(char* to, std::size_t room, const event::handle_remote_cpu& e, linux_form) {
+        return of_cpu(to, room, e);
+    }
+
+    // What the events of one CPU have in common.
+    template <class Event>
+    static int of_cpu(char* to, std::size_t room, const Event& e) {
+        return std::snprintf(to, room, "cpu=%" PRIu32 " parent=%016" PRIx64 " wakeup=%" PRIu64, e.cpu,
+                             e.parent, e.wakeup);
+    }
+    template <class Event>
+    static int of_idle_cpu(char* to, std::size_t room, const Event& e) {
+        return std::snprintf(to, room,
+                             "cpu=%" PRIu32 " parent=%016" PRIx64 " nextevt=%" PRIu64 " wakeup=%" PRIu64,
                              e.cpu, e.parent, e.nextevt, e.wakeup);
     }
 
@@ -104,7 +150,8 @@ private:
                               e.groupmask, e.parent, e.lvl, e.numa);
         if (form == linux_form::newest)
             n += std::snprintf(to + n, room - static_cast<std::size_t>(n), " capacity=%u", e.capacity);
-        return n + std::snprintf(to + n, room - static_cast<std::size_t>(n), " num_children=%u", e.num_children);
+        return n +
+               std::snprintf(to + n, room - static_cast<std::size_t>(n), " num_children=%u", e.num_children);
     }
 
     std::shared_ptr<sink> sink_;

@@ -6,7 +6,7 @@
 set -eu
 input=$1
 output=$2
-events='tmigr_(group_set|connect_[a-z_]+|group_set_cpu_[a-z]+|cpu_(online|offline|available|unavailable|active|idle))'
+events='tmigr_(group_set|connect_[a-z_]+|group_set_cpu_[a-z]+|cpu_(online|offline|available|unavailable|active|idle|new_timer|new_timer_idle)|update_events|handle_remote|handle_remote_cpu)'
 packed=$(mktemp -d)
 trap 'rm -r "$packed"' EXIT
 

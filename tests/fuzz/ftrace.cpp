@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
-// Any text is either a trace or an input_error that names its file. What a replay makes of a trace adds up.
+// Any text is either a trace or an input_error that names its file. What a replay makes of a trace adds up,
+// and so does what the library's tree has to do with it.
 #include <tmigr/io/ftrace.hpp>
+#include <tmigr/io/outcomes.hpp>
 #include <tmigr/io/replay.hpp>
 #include <tmigr/io/traced_tree.hpp>
 
@@ -9,6 +11,8 @@
 #include <cstdlib>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -47,6 +51,22 @@ void replay_of(const std::string& text, tmigr::replay_options options) {
     });
 }
 
+void outcomes_of(const std::string& text) {
+    std::istringstream for_machine{text}, in{text};
+    try {
+        const tmigr::topology machine = tmigr::topology_from_trace(for_machine, "input.trace");
+        std::vector<tmigr::ftrace_record> records;
+        tmigr::ftrace_reader reader{in, "input.trace"};
+        while (auto record = reader.next()) records.push_back(std::move(*record));
+        const tmigr::outcome_report report = tmigr::compare_outcomes(records, machine, {{}, 2});
+        require(report.cut <= report.steps && report.overtaken <= report.steps);
+        require(report.differences.size() <= 2 && report.of(tmigr::outcome::different) <= report.checked());
+        require(report.differences.empty() == (report.of(tmigr::outcome::different) == 0));
+    } catch (const tmigr::input_error& error) {
+        require(!error.expected().empty());
+    }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -58,6 +78,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         require(!tree.cpus().empty() && !tree.roots().empty());
         for (const tmigr::traced_cpu& cpu : tree.cpus()) require(tree.find(cpu.parent) != nullptr);
     });
+    outcomes_of(text);
     attempt(text, [](std::istream& in) { require(!tmigr::topology_from_trace(in, "input.trace").empty()); });
     return 0;
 }

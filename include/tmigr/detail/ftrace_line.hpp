@@ -4,7 +4,6 @@
 
 #include <tmigr/detail/text.hpp>
 
-#include <array>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -207,19 +206,6 @@ inline std::optional<std::uint64_t> parse_pointer(std::string_view text) noexcep
     if (text.starts_with("0x")) text.remove_prefix(2);
     return parse_hex(text);
 }
-
-/// The keys of timer_migration events that are read; `family` stands where some
-/// kernels have `numa`.
-// clang-format off
-enum class ftrace_key : std::size_t {
-    group, parent, lvl, numa, family, active, migrator, childmask,
-    cpu, groupmask, num_children, capacity, nextevt, wakeup, count
-};
-// clang-format on
-inline constexpr std::size_t ftrace_key_count = static_cast<std::size_t>(ftrace_key::count);
-inline constexpr std::array<std::string_view, ftrace_key_count> ftrace_key_names = {
-    "group",     "parent", "lvl",       "numa",         "family",   "active",  "migrator",
-    "childmask", "cpu",    "groupmask", "num_children", "capacity", "nextevt", "wakeup"};
 
 }  // namespace tmigr::detail
 

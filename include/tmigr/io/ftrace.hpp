@@ -2,6 +2,7 @@
 #ifndef TMIGR_IO_FTRACE_HPP
 #define TMIGR_IO_FTRACE_HPP
 
+#include <tmigr/detail/ftrace_fields.hpp>
 #include <tmigr/detail/ftrace_line.hpp>
 #include <tmigr/detail/text.hpp>
 #include <tmigr/input_error.hpp>
@@ -9,7 +10,6 @@
 #include <tmigr/trace.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -42,9 +42,12 @@ struct other {
 
 }  // namespace event
 
-using ftrace_event = std::variant<event::group_set, event::connect_child_parent, event::connect_cpu_parent,
-                                  event::group_set_cpu_active, event::group_set_cpu_inactive,
-                                  event::cpu_active, event::cpu_idle, event::lost, event::other>;
+using ftrace_event =
+    std::variant<event::group_set, event::connect_child_parent, event::connect_cpu_parent,
+                 event::group_set_cpu_active, event::group_set_cpu_inactive, event::cpu_active,
+                 event::cpu_idle, event::cpu_new_timer, event::cpu_new_timer_idle, event::cpu_available,
+                 event::cpu_unavailable, event::update_events, event::handle_remote, event::handle_remote_cpu,
+                 event::lost, event::other>;
 
 /// One line of a trace.
 struct ftrace_record {
@@ -71,7 +74,8 @@ struct ftrace_counts {
 ///
 /// Of the events of a hierarchy (see trace.hpp) masks are hexadecimal, pointers too, all
 /// else is decimal. Keys may stand in any order; unknown ones are skipped; `family=`
-/// may stand where `numa=` does; `capacity=` may be missing and is then 1024.
+/// may stand where `numa=` does; `capacity=` may be missing and is then 1024. What older
+/// kernels call online and offline is returned as available and unavailable.
 ///
 /// Memory is fixed; the stream must outlive the reader and is used by it alone.
 /// Throws `input_error` with name, line, value and what was expected: when a known event
@@ -119,7 +123,6 @@ public:
     const std::string& name() const noexcept { return name_; }
 
 private:
-    using key = detail::ftrace_key;
     static constexpr std::size_t patience = 1000;
     static constexpr std::string_view shape = "TASK-PID [CPU] FLAGS TIME: EVENT: FIELDS";
 
@@ -187,7 +190,7 @@ private:
             return record;
         }
         is_ftrace_ = true;
-        auto event = parse_event(parts->event, parts->fields);
+        auto event = event_of(*parts);
         ++(event ? counts_.events : counts_.other);
         if (!event) {
             if (mode_ == others::skip) return std::nullopt;
@@ -206,108 +209,91 @@ private:
         return record;
     }
 
-    std::optional<ftrace_event> parse_event(std::string_view name, std::string_view fields) {
-        if (!name.starts_with("tmigr_")) return std::nullopt;
-        name_of_event_ = name;
-        if (name == event::group_set_cpu_active::name) return word<event::group_set_cpu_active>(fields);
-        if (name == event::group_set_cpu_inactive::name) return word<event::group_set_cpu_inactive>(fields);
-        if (name == event::cpu_active::name) {
-            read_fields(fields);
-            return event::cpu_active{cpu_number(value(key::cpu)), pointer(key::parent),
-                                     time_left(key::wakeup)};
+    std::optional<ftrace_event> event_of(const detail::ftrace_line& parts) const {
+        if (!parts.event.starts_with("tmigr_")) return std::nullopt;
+        try {
+            return parse_event(parts.event, parts.fields);
+        } catch (const input_error& error) {
+            throw error.at(name_, counts_.lines);
         }
-        if (name == event::cpu_idle::name) {
-            read_fields(fields);
-            return event::cpu_idle{cpu_number(value(key::cpu)), pointer(key::parent), time_left(key::nextevt),
-                                   time_left(key::wakeup)};
+    }
+    cpu_id cpu_number(std::string_view text) const {
+        try {
+            return detail::ftrace_cpu(text);
+        } catch (const input_error& error) {
+            throw error.at(name_, counts_.lines);
         }
-        if (name == event::group_set::name) {
-            read_fields(fields);
-            return event::group_set{named(key::group), level(), node()};
+    }
+
+    // The commonest first. Comparing names costs little: nearly all differ in length.
+    static std::optional<ftrace_event> parse_event(std::string_view name, std::string_view text) {
+        using key = detail::ftrace_key;
+        namespace e = event;
+        const auto is = [name](std::string_view other) { return name == other; };
+        const auto fields = [&] { return detail::ftrace_fields{name, text}; };
+        if (is(e::group_set_cpu_active::name)) return word<e::group_set_cpu_active>(fields());
+        if (is(e::group_set_cpu_inactive::name)) return word<e::group_set_cpu_inactive>(fields());
+        if (is(e::handle_remote::name)) {
+            const auto f = fields();
+            return e::handle_remote{f.named(key::group), f.level(key::lvl)};
         }
-        if (name == event::connect_child_parent::name) {
-            read_fields(fields);
-            return event::connect_child_parent{
-                named(key::group), mask(key::groupmask), named(key::parent), level(), node(), capacity(),
-                children()};
+        if (is(e::update_events::name)) return update(fields());
+        if (is(e::cpu_active::name)) return of_cpu<e::cpu_active>(fields());
+        if (is(e::cpu_idle::name)) return of_idle_cpu<e::cpu_idle>(fields());
+        if (is(e::cpu_new_timer_idle::name)) return of_idle_cpu<e::cpu_new_timer_idle>(fields());
+        if (is(e::handle_remote_cpu::name)) return of_cpu<e::handle_remote_cpu>(fields());
+        if (is(e::cpu_new_timer::name)) return of_cpu<e::cpu_new_timer>(fields());
+        if (is(e::cpu_available::name) || is(e::cpu_available::old_name))
+            return of_cpu<e::cpu_available>(fields());
+        if (is(e::cpu_unavailable::name) || is(e::cpu_unavailable::old_name))
+            return of_cpu<e::cpu_unavailable>(fields());
+        if (is(e::group_set::name)) {
+            const auto f = fields();
+            return e::group_set{f.named(key::group), f.level(key::lvl), f.node()};
         }
-        if (name == event::connect_cpu_parent::name) {
-            read_fields(fields);
-            return event::connect_cpu_parent{cpu_number(value(key::cpu)),
-                                             mask(key::groupmask),
-                                             named(key::parent),
-                                             level(),
-                                             node(),
-                                             capacity(),
-                                             children()};
+        if (is(e::connect_child_parent::name)) {
+            const auto f = fields();
+            return connected(e::connect_child_parent{f.named(key::group)}, f);
+        }
+        if (is(e::connect_cpu_parent::name)) {
+            const auto f = fields();
+            return connected(e::connect_cpu_parent{f.cpu(key::cpu)}, f);
         }
         return std::nullopt;
     }
+    template <class Connect>
+    static Connect connected(Connect link, const detail::ftrace_fields& f) {
+        using key = detail::ftrace_key;
+        link.groupmask = f.mask(key::groupmask);
+        link.parent = f.named(key::parent);
+        link.lvl = f.level(key::lvl);
+        link.numa = f.node();
+        link.capacity = f.capacity();
+        link.num_children = f.children();
+        return link;
+    }
     template <class Word>
-    Word word(std::string_view fields) {
-        read_fields(fields);
-        return {{named(key::group), level(), node(), mask(key::active), mask(key::migrator),
-                 pointer(key::parent), mask(key::childmask)}};
+    static Word word(const detail::ftrace_fields& f) {
+        using key = detail::ftrace_key;
+        return {{f.named(key::group), f.level(key::lvl), f.node(), f.mask(key::active), f.mask(key::migrator),
+                 f.pointer(key::parent), f.mask(key::childmask)}};
     }
-
-    void read_fields(std::string_view fields) {
-        all_fields_ = fields;
-        values_ = {};
-        for (std::string_view field = detail::take_word(fields); !field.empty();
-             field = detail::take_word(fields)) {
-            const std::size_t equals = field.find('=');
-            if (equals == field.npos || equals == 0) fail(field, "fields of the form KEY=VALUE");
-            const auto found = std::ranges::find(detail::ftrace_key_names, field.substr(0, equals));
-            if (found == detail::ftrace_key_names.end()) continue;
-            auto& value = values_[static_cast<std::size_t>(found - detail::ftrace_key_names.begin())];
-            if (value.data() != nullptr) fail(field, "each key once");
-            value = field.substr(equals + 1);
-        }
+    template <class Event>
+    static Event of_cpu(const detail::ftrace_fields& f) {
+        using key = detail::ftrace_key;
+        return {f.cpu(key::cpu), f.pointer(key::parent), f.time(key::wakeup)};
     }
-
-    static std::string text_of(key k) {
-        return std::string{detail::ftrace_key_names[static_cast<std::size_t>(k)]} + '=';
+    template <class Event>
+    static Event of_idle_cpu(const detail::ftrace_fields& f) {
+        using key = detail::ftrace_key;
+        return {f.cpu(key::cpu), f.pointer(key::parent), f.time(key::nextevt), f.time(key::wakeup)};
     }
-    bool has(key k) const noexcept { return values_[static_cast<std::size_t>(k)].data() != nullptr; }
-    std::string_view value(key k) const {
-        if (!has(k)) fail(all_fields_, "the key " + text_of(k) + " in " + std::string{name_of_event_});
-        return values_[static_cast<std::size_t>(k)];
+    static event::update_events update(const detail::ftrace_fields& f) {
+        using key = detail::ftrace_key;
+        return {f.pointer(key::child),     f.named(key::group),           f.level(key::group_lvl),
+                f.mask(key::child_active), f.mask(key::group_active),     f.time(key::nextevt),
+                f.time(key::next_expiry),  f.time(key::child_evt_expiry), f.cpu(key::child_evtcpu)};
     }
-    template <class Number>
-    Number number(key k, Number min, Number max, const char* what) const {
-        const std::string_view text = value(k);
-        if (const auto n = detail::parse_number<Number>(text, min, max)) return *n;
-        fail(text,
-             text_of(k) + " with " + what + " from " + std::to_string(min) + " to " + std::to_string(max));
-    }
-    std::uint64_t mask(key k) const {
-        if (const auto bits = detail::parse_hex(value(k))) return *bits;
-        fail(value(k), text_of(k) + " with a mask of at most 16 hexadecimal digits, without 0x");
-    }
-    group_id pointer(key k) const {
-        if (const auto id = detail::parse_pointer(value(k))) return *id;
-        fail(value(k), text_of(k) + " with a pointer of at most 16 hexadecimal digits");
-    }
-    group_id named(key k) const {
-        const group_id id = pointer(k);
-        if (id == no_group) fail(value(k), text_of(k) + " with a pointer that is not 0");
-        return id;
-    }
-    cpu_id cpu_number(std::string_view text) const {
-        if (const auto id = detail::parse_number<cpu_id>(text, 0, max_cpu_id)) return *id;
-        fail(text, "a CPU number from 0 to " + std::to_string(max_cpu_id));
-    }
-    unsigned level() const { return number<unsigned>(key::lvl, 0, 255, "a level"); }
-    unsigned children() const { return number<unsigned>(key::num_children, 0, 64, "a number"); }
-    unsigned capacity() const {
-        return has(key::capacity) ? number<unsigned>(key::capacity, 1, max_capacity, "a capacity")
-                                  : max_capacity;
-    }
-    family_id node() const {
-        const key k = has(key::numa) || !has(key::family) ? key::numa : key::family;
-        return number<family_id>(k, no_family, max_node_id, "a node number (-1 is none)");
-    }
-    std::uint64_t time_left(key k) const { return number<std::uint64_t>(k, 0, event::never, "nanoseconds"); }
 
     detail::block_reader in_;
     std::string name_;
@@ -316,9 +302,6 @@ private:
     bool is_ftrace_ = false;
     std::string first_odd_;
     std::size_t first_odd_line_ = 0;
-    std::string_view name_of_event_;
-    std::string_view all_fields_;
-    std::array<std::string_view, detail::ftrace_key_count> values_{};
 };
 
 /// The machine that a trace tells of: its CPUs in the order of their
