@@ -133,7 +133,10 @@ public:
                                       ? known->second
                                       : leaf != before.end() && leaf->second.is_active(c.handle.childmask());
             if (c.awake.get()) static_cast<void>(c.handle.deactivate(never));
-            if (is_awake) c.handle.activate();
+            if (is_awake) {
+                c.handle.activate();
+                c.handle.join();
+            }
             c.awake.set(is_awake);
             c.promise_known.set(false);
             c.looking.set(0);
@@ -223,6 +226,7 @@ private:
         if (c.awake.get()) return result.note(aspect::awake, 0, 1);
         c.awake.set(true);
         c.handle.activate();
+        if (!c.handle.takes_part()) c.handle.join();
         check_words(step, result);
     }
     void sleep(const trace_step& step, step_result& result) {
@@ -241,6 +245,7 @@ private:
         cpu_state& c = cpus_.at(step.cpu);
         if (!c.awake.get()) return result.note(aspect::awake, 1, 0);
         c.awake.set(false);
+        c.handle.leave();
         static_cast<void>(c.handle.deactivate(never));
         check_words(step, result);
         if (step.wakeup == event::never)
@@ -547,7 +552,7 @@ private:
         mask out = 0;
         if (g.level() > 0)
             for (unsigned place = 0; place < state::children; ++place)
-                if (const group_type* child = g.table().group_at(place);
+                if (const group_type* child = g.down().group_at(place);
                     child != nullptr && child->current().is_active())
                     out = static_cast<mask>(out | mask{1} << place);
         for (std::size_t i = 0; i < busy.size(); ++i)
