@@ -87,9 +87,10 @@ void expire_cpu(group<Config>& leaf, unsigned place, const expirer<Config, Run>&
     }
 }
 
-/// Works off what is due in the slots of a group, each slot once.
+/// Works off what is due in the slots of a group, each slot once. `done` is the child whose
+/// own slots were worked off before, if any: what is due there still is not for this call.
 template <hierarchy_config Config, class Run>
-void expire_due(group<Config>& g, const expirer<Config, Run>& me) {
+void expire_due(group<Config>& g, const expirer<Config, Run>& me, const group<Config>* done = nullptr) {
     me.report(event::handle_remote{g.id(), g.level()});
     for (unsigned place = 0; place < group<Config>::state::children; ++place) {
         if (!is_due(g.table().slot(place).load(Config::orders::slot_scan).due(), me.now)) continue;
@@ -99,7 +100,8 @@ void expire_due(group<Config>& g, const expirer<Config, Run>& me) {
             // Not null: whoever wrote the slot had found the link, which is made later.
             group<Config>& child = *g.down().group_at(place);
             // The slot of an active group is out of date: its own migrator sees to it.
-            if (!child.word().load(Config::orders::expire_state_load).is_active()) expire_due(child, me);
+            if (&child != done && !child.word().load(Config::orders::expire_state_load).is_active())
+                expire_due(child, me);
             refresh(g, child, me.on, me.tracer);
         }
     }
@@ -119,15 +121,17 @@ template <hierarchy_config Config, class Run>
 ticks walk_expire(group<Config>& leaf, typename group<Config>::mask_type child, ticks now, Run& run, cpu_id on,
                   typename Config::tracer& tracer) {
     const detail::expirer<Config, Run> me{now, run, on, tracer};
+    const group<Config>* below = nullptr;
     for (group<Config>* g = &leaf;;) {
         // (X1) relaxed load of the word: whoever is in charge in truth looks for itself.
         const auto word = g->word().load(Config::orders::expire_state_load);
         if (word.has_migrator() && word.migrator() != child) return never;
-        detail::expire_due(*g, me);
+        detail::expire_due(*g, me, below);
         group<Config>* const up = g->parent();
         if (up == nullptr)
             return g->word().load(Config::orders::expire_state_load).is_active() ? never : earliest(*g);
         child = g->groupmask();
+        below = g;
         g = up;
     }
 }
