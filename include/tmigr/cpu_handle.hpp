@@ -303,7 +303,10 @@ private:
     void store_slot(ticks due, Order order) const noexcept {
         const auto seen = own_slot();
         seat_->leaf_->table().slot_of(seat_->childmask_).store(seen.by_owner(due), order);
-        detail::report_slot<Config>(*seat_->tracer_, nullptr, *seat_->leaf_, seen.due(), due, id());
+        // Linux tells of no update when a CPU wakes, which just makes it ignore its expiry.
+        if constexpr (Config::tracer::enabled)
+            if (!seat_->awake_.get())
+                detail::report_slot<Config>(*seat_->tracer_, nullptr, id(), *seat_->leaf_, seen.due(), due, id());
     }
 
     template <class Event>

@@ -78,17 +78,12 @@ void expire_cpu(group<Config>& leaf, unsigned place, const expirer<Config, Run>&
         // (X4) relaxed swap of the slot: when the owner wrote meanwhile its word stays.
         if (cell.compare_exchange_strong(seen, seen.by_other(next), Config::orders::expire_slot_swap,
                                          Config::atomics::relaxed))
-            detail::report_slot<Config>(me.tracer, nullptr, leaf, seen.due(), next, me.on);
-    }
-    group<Config>* child = &leaf;
-    for (group<Config>* g = child->parent(); g != nullptr; child = g, g = g->parent()) {
-        if (child->word().load(Config::orders::expire_state_load).is_active()) return;
-        refresh(*g, *child, me.on, me.tracer);
+            detail::report_slot<Config>(me.tracer, nullptr, sleeper.id(), leaf, seen.due(), next, me.on);
     }
 }
 
-/// Works off what is due in the slots of a group, each slot once. `done` is the child whose
-/// own slots were worked off before, if any: what is due there still is not for this call.
+/// Works off what is due in the slots of a group, each slot once. `done` is the child whose own slots were worked off before, if any: what is due there
+/// still is not for this call. The group's slot in its parent is the caller's to refresh.
 template <hierarchy_config Config, class Run>
 void expire_due(group<Config>& g, const expirer<Config, Run>& me, const group<Config>* done = nullptr) {
     me.report(event::handle_remote{g.id(), g.level()});
@@ -130,6 +125,9 @@ ticks walk_expire(group<Config>& leaf, typename group<Config>::mask_type child, 
         group<Config>* const up = g->parent();
         if (up == nullptr)
             return g->word().load(Config::orders::expire_state_load).is_active() ? never : earliest(*g);
+        // Also where nothing was due: a parent that the group just got knows nothing of it yet,
+        // and what this walk returns must not forget what was armed.
+        if (Config::steps::refresh_while_expiring && !word.is_active()) refresh(*up, *g, on, tracer);
         child = g->groupmask();
         below = g;
         g = up;

@@ -37,13 +37,12 @@ ticks earliest(const group<Config>& g) noexcept {
 
 namespace detail {
 
-/// What a trace tells of a slot that was just written: `child` is null for a CPU's own,
-/// `by` the CPU then. Looks around in the tree for it, but only where events are made.
+/// What a trace tells of a slot of `g` that was just written: the one of `child`, or, where
+/// that is null, of the CPU `owner`. Looks around in the tree, but only where events are made.
 template <hierarchy_config Config>
-void report_slot(typename Config::tracer& tracer, const group<Config>* child, const group<Config>& g, ticks before,
-                 ticks offer, cpu_id on) noexcept {
+void report_slot(typename Config::tracer& tracer, const group<Config>* child, cpu_id owner, const group<Config>& g,
+                 ticks before, ticks offer, cpu_id on) noexcept {
     if constexpr (Config::tracer::enabled) {
-        cpu_id owner = on;
         for (const group<Config>* at = child; at != nullptr;) {
             const ticks first = earliest(*at);
             const group<Config>* next = nullptr;
@@ -98,7 +97,7 @@ void refresh(group<Config>& parent, const group<Config>& child, cpu_id on, typen
         //      killed by: refresh_swap_acq_rel
         if (cell.compare_exchange_strong(seen, seen.by_other(offer), Config::orders::refresh_swap,
                                          Config::orders::refresh_retry)) {
-            detail::report_slot<Config>(tracer, &child, parent, seen.due(), offer, on);
+            detail::report_slot<Config>(tracer, &child, on, parent, seen.due(), offer, on);
             return;
         }
     }

@@ -165,6 +165,25 @@ struct refresh_against_same_expiry : rl::test_suite<refresh_against_same_expiry<
     void after() { RL_ASSERT(s.first_armed() == 5); }
 };
 
+/// A CPU wakes and sleeps again with a later expiry while another brings the slot of its group
+/// up to date twice, as expirers of two groups above would; then it sleeps too.
+template <class Config, rl::test_result_e Expected>
+struct two_refreshes_against_owner : rl::test_suite<two_refreshes_against_owner<Config, Expected>, 2, Expected> {
+    sleepers<Config> s;
+    void before() { s.one_asleep_until_5(); }
+    void thread(unsigned i) {
+        if (i == 0) {
+            s.wake(0);
+            s.sleep(0, 15);
+        } else {
+            for (int again = 0; again < 2; ++again) refresh(s.tree.root(), s.tree.groups[0], 2, s.tree.tracer);
+            s.sleep(2, never);
+        }
+    }
+    // Early is allowed: the last to sleep may have seen what was there before.
+    void after() { RL_ASSERT(s.first_armed() <= 15 && earliest(s.tree.root()) == 15); }
+};
+
 /// An awake CPU runs a sleeper's due timer while the sleeper wakes, arms another and sleeps;
 /// then the awake one falls asleep too. What was due ran, what is left is armed.
 template <class Config, rl::test_result_e Expected>
@@ -302,6 +321,7 @@ int main(int argc, char** argv) {
     ok &= sound<three_in_one_leaf>("three_in_one_leaf", longer);
     ok &= sound<flapping>("flapping", longer);
     ok &= sound<refresh_against_same_expiry>("refresh_against_same_expiry", longer);
+    ok &= sound<two_refreshes_against_owner>("two_refreshes_against_owner", longer);
     ok &= sound<expiry_against_owner>("expiry_against_owner", longer);
     ok &= sound<expiry_against_new_expiry>("expiry_against_new_expiry", longer);
     ok &= sound<two_expirers>("two_expirers", longer);
@@ -313,7 +333,7 @@ int main(int argc, char** argv) {
     TMIGR_TWIN(two_sleepers_of_two_leaves, resign_first, user_assert_failed);
     TMIGR_TWIN(refresh_against_same_expiry, without_tag, user_assert_failed);
     TMIGR_TWIN(last_sleeper_against_new_expiry, slot_scan_acquire, user_assert_failed);
-    TMIGR_TWIN(expiry_against_owner, refresh_state_acquire, user_assert_failed);
+    TMIGR_TWIN(two_refreshes_against_owner, refresh_state_acquire, user_assert_failed);
     TMIGR_TWIN(last_sleeper_against_new_expiry, refresh_swap_acq_rel, user_assert_failed);
     TMIGR_TWIN(three_at_once, new_slot_release, user_assert_failed);
     TMIGR_TWIN(last_sleeper_against_new_expiry, new_state_acquire, user_assert_failed);
@@ -322,7 +342,7 @@ int main(int argc, char** argv) {
     TMIGR_TWIN(two_expirers, claim_swap_relaxed, data_race);
     TMIGR_TWIN(two_expirers, claim_release_relaxed, data_race);
     // A stale load makes one of the two attempts void; random schedules hardly find it.
-    ok &= model::run<expiry_against_owner<refresh_load_acquire, must_fail>>(
-        "expiry_against_owner, refresh_load_acquire, all schedules with 3 switches", model::all_schedules_with(3));
+    ok &= model::run<two_refreshes_against_owner<refresh_load_acquire, must_fail>>(
+        "two_refreshes_against_owner, refresh_load_acquire, all schedules with 3 switches", model::all_schedules_with(3));
     return ok ? 0 : 1;
 }

@@ -76,6 +76,24 @@ struct growth_over_sleepers : rl::test_suite<growth_over_sleepers<Config, Expect
     }
 };
 
+/// All sleep, and CPU 0 is armed for them; it has an interrupt while CPU 2 arrives.
+template <class Config, rl::test_result_e Expected, unsigned NewLevels = 1>
+struct growth_against_interrupt : rl::test_suite<growth_against_interrupt<Config, Expected, NewLevels>, 2, Expected> {
+    growing_tree<Config, NewLevels> t;
+    void before() {
+        t.wake(0);
+        t.sleep(0, 5);
+    }
+    void thread(unsigned i) {
+        if (i == 0) t.grow();
+        if (i == 1) t.armed[0] = t.cpu(0).expire(3, [](cpu_id, ticks) { return never; });
+    }
+    void after() {
+        RL_ASSERT(t.first_armed() == 5);
+        RL_ASSERT(earliest(t.root()) == 5);
+    }
+};
+
 /// CPU 0 sleeps, wakes and sleeps, CPU 1 wakes and sleeps, CPU 2 arrives, wakes and sleeps.
 template <class Config, rl::test_result_e Expected, unsigned NewLevels = 1>
 struct growth_against_all : rl::test_suite<growth_against_all<Config, Expected, NewLevels>, 3, Expected> {
@@ -292,6 +310,7 @@ TMIGR_WITHOUT(mask_after_link, mask_before_link);
 TMIGR_WITHOUT(load_instead_of_swap, swap_after_link);
 TMIGR_WITHOUT(stop_at_idle_groups, leave_idle_groups);
 TMIGR_WITHOUT(no_refresh_after_link, refresh_after_link);
+TMIGR_WITHOUT(no_refresh_while_expiring, refresh_while_expiring);
 
 struct carried_blindly : exhaustive {
     struct steps : algorithm_steps {
@@ -319,6 +338,8 @@ int main(int argc, char** argv) {
     ok &= sound<growth_against_wake, 2, library, exhaustive>("growth_against_wake, two levels", longer ? 4 : 2, longer);
     ok &= sound<growth_over_sleepers, 1, library, exhaustive>("growth_over_sleepers", longer ? 4 : 2, longer);
     ok &= sound<growth_over_sleepers, 2, library, exhaustive>("growth_over_sleepers, two levels", longer ? 4 : 2, longer);
+    ok &= sound<growth_against_interrupt, 1, library, exhaustive>("growth_against_interrupt", longer ? 4 : 2, longer);
+    ok &= sound<growth_against_interrupt, 2, library, exhaustive>("growth_against_interrupt, two levels", longer ? 4 : 2, longer);
     ok &= sound<growth_against_all, 1, library, exhaustive>("growth_against_all", longer ? 3 : 1, longer);
     ok &= sound<growth_against_all, 2, library, exhaustive>("growth_against_all, two levels", longer ? 3 : 1, longer);
     ok &= sound<growth_against_all, 1, words_only, words_only_exhaustive>("growth_against_all, words only", longer ? 3 : 2, longer);
@@ -346,6 +367,7 @@ int main(int argc, char** argv) {
     TMIGR_TWIN(growth_over_sleepers, parent_store_release, user_assert_failed);
     TMIGR_TWIN(growth_over_sleepers, new_parent_acquire, user_assert_failed);
     TMIGR_TWIN(growth_over_sleepers, no_refresh_after_link, user_assert_failed);
+    TMIGR_TWIN(growth_against_interrupt, no_refresh_while_expiring, user_assert_failed);
     TMIGR_TWIN(growth_against_all, sleep_swap_acquire, user_assert_failed);
     TMIGR_TWIN(growth_against_all, sleep_swap_release, user_assert_failed);
     TMIGR_TWIN(growth_against_all, carry_load_relaxed, user_assert_failed);
