@@ -26,7 +26,9 @@ public:
 
     interruption(std::size_t access, action what) : interruption(access, std::move(what), 0, nullptr) {}
     interruption(std::size_t access, action what, std::size_t later, action then)
-        : left_{access, later}, what_{std::move(what), std::move(then)}, outer_(std::exchange(innermost_, this)) {}
+        : left_{access, later},
+          what_{std::move(what), std::move(then)},
+          outer_(std::exchange(innermost_, this)) {}
     ~interruption() { innermost_ = outer_; }
     interruption(const interruption&) = delete;
     interruption& operator=(const interruption&) = delete;
@@ -141,11 +143,14 @@ using deed = std::type_identity_t<std::function<void(Scene&)>>;
 template <class Scene>
 using verdict = std::type_identity_t<std::function<std::string(Scene&)>>;
 
+/// The usual verdict.
+inline constexpr auto whatever_is_wrong = [](auto& scene) { return scene.wrong(); };
+
 /// Plays `outer` once for each of its accesses, with the whole of `inner` before that access,
 /// and once with `inner` afterwards.
 template <class Scene>
 schedules interrupted(const maker<Scene>& make, const deed<Scene>& outer, const deed<Scene>& inner,
-                      const verdict<Scene>& wrong) {
+                      const verdict<Scene>& wrong = whatever_is_wrong) {
     schedules all;
     for (std::size_t at = 0, happened = 1; happened != 0; ++at) {
         const auto scene = make();
@@ -163,7 +168,7 @@ schedules interrupted(const maker<Scene>& make, const deed<Scene>& outer, const 
 /// All schedules of two operations in which one is interrupted once, by the whole of the other.
 template <class Scene>
 schedules race(const maker<Scene>& make, const deed<Scene>& one, const deed<Scene>& other,
-               const verdict<Scene>& wrong) {
+               const verdict<Scene>& wrong = whatever_is_wrong) {
     schedules all = interrupted(make, one, other, wrong);
     all += interrupted(make, other, one, wrong);
     return all;
@@ -172,7 +177,7 @@ schedules race(const maker<Scene>& make, const deed<Scene>& one, const deed<Scen
 /// Three operations: `outer` is interrupted by `middle`, and that by `inner`.
 template <class Scene>
 schedules interrupted_in_turn(const maker<Scene>& make, const deed<Scene>& outer, const deed<Scene>& middle,
-                              const deed<Scene>& inner, const verdict<Scene>& wrong) {
+                              const deed<Scene>& inner, const verdict<Scene>& wrong = whatever_is_wrong) {
     schedules all;
     for (std::size_t at = 0, reached = 1; reached != 0; ++at)
         for (std::size_t then = 0, inside = 1; inside != 0; ++then) {
@@ -189,7 +194,8 @@ schedules interrupted_in_turn(const maker<Scene>& make, const deed<Scene>& outer
             }
             if (reached == 0) disturbed();
             if (inside == 0) inner(*scene);
-            all.take(wrong(*scene), "before access " + std::to_string(at) + ", in there before " + std::to_string(then));
+            all.take(wrong(*scene),
+                     "before access " + std::to_string(at) + ", in there before " + std::to_string(then));
         }
     return all;
 }
@@ -197,19 +203,21 @@ schedules interrupted_in_turn(const maker<Scene>& make, const deed<Scene>& outer
 /// Three operations: `outer` is interrupted by `first`, and later by `second`.
 template <class Scene>
 schedules interrupted_twice(const maker<Scene>& make, const deed<Scene>& outer, const deed<Scene>& first,
-                            const deed<Scene>& second, const verdict<Scene>& wrong) {
+                            const deed<Scene>& second, const verdict<Scene>& wrong = whatever_is_wrong) {
     schedules all;
     for (std::size_t at = 0, happened = 2; happened != 0; ++at)
         for (std::size_t later = 0;; ++later) {
             const auto scene = make();
             {
-                const interruption now(at, [&] { first(*scene); }, later, [&] { second(*scene); });
+                const interruption now(
+                    at, [&] { first(*scene); }, later, [&] { second(*scene); });
                 outer(*scene);
                 happened = now.happened();
             }
             if (happened == 0) first(*scene);
             if (happened < 2) second(*scene);
-            all.take(wrong(*scene), "before access " + std::to_string(at) + ", and " + std::to_string(later) + " later");
+            all.take(wrong(*scene),
+                     "before access " + std::to_string(at) + ", and " + std::to_string(later) + " later");
             if (happened < 2) break;
         }
     return all;
@@ -217,8 +225,8 @@ schedules interrupted_twice(const maker<Scene>& make, const deed<Scene>& outer, 
 
 /// Three operations in all the ways of the two functions above, in every cast.
 template <class Scene>
-schedules race(const maker<Scene>& make, const deed<Scene>& a, const deed<Scene>& b, const deed<Scene>& c,
-               const verdict<Scene>& wrong) {
+schedules race_of_three(const maker<Scene>& make, const deed<Scene>& a, const deed<Scene>& b,
+                        const deed<Scene>& c, const verdict<Scene>& wrong = whatever_is_wrong) {
     schedules all;
     const auto cast = [&](const deed<Scene>& x, const deed<Scene>& y, const deed<Scene>& z) {
         all += interrupted_in_turn(make, x, y, z, wrong);

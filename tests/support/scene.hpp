@@ -77,9 +77,7 @@ public:
         if (!awake[c]) armed[c] = cpu[c].new_expiry(next(c));
     }
     /// An interrupt, by a timer or not, or the tick of a CPU that is awake.
-    void interrupt(cpu_id c)
-        requires expiries
-    {
+    void interrupt(cpu_id c) requires expiries {
         ++interrupts;
         if (!cpu[c].takes_part()) {
             run_timers(c);
@@ -130,7 +128,8 @@ public:
         return first;
     }
     bool has_run(cpu_id c, ticks due) const {
-        return std::any_of(ran.begin(), ran.end(), [&](const run_of& r) { return r.sleeper == c && r.due == due; });
+        return std::any_of(ran.begin(), ran.end(),
+                           [&](const run_of& r) { return r.sleeper == c && r.due == due; });
     }
 
     /// The shared invariants at rest: what is broken, or "".
@@ -159,7 +158,9 @@ public:
             ticks then = never;
             bool timers_left = false;
             for (std::size_t c = 0; c < cpu.size(); ++c) {
-                then = std::min(then, awake[c] ? now + 1 : armed[c] == never ? never : std::max(armed[c], now));
+                then = std::min(then, awake[c]            ? now + 1
+                                      : armed[c] == never ? never
+                                                          : std::max(armed[c], now));
                 timers_left = timers_left || next(c) != never;
             }
             if (!timers_left) return "";
@@ -199,9 +200,6 @@ std::function<std::unique_ptr<scene<Config>>()> scenes(cpu_id cpus, Prepare prep
         return made;
     };
 }
-
-/// For `race` and the like.
-inline constexpr auto whatever_is_wrong = [](auto& s) { return s.wrong(); };
 
 /// Calls `f` with every assignment of one of `values` to each of `cpus` CPUs.
 template <class F>

@@ -11,6 +11,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace tmigr;
@@ -75,10 +76,10 @@ TEST_CASE("a successor is the first to have arrived that takes part: of two, one
     CHECK(s.cpu[0].leave() == departure{.arm = 5, .due = 6, .by = 1});
     CHECK(s.cpu[1].leave() == departure{.arm = 6, .due = 7, .by = 2});
     CHECK(s.cpu[2].leave() == departure{.arm = 7});
-
 }
 
-TEST_CASE("the last to leave leaves nothing, unless it meets one that is leaving: then there is nobody to tell") {
+TEST_CASE(
+    "the last to leave leaves nothing, unless it meets one that is leaving: then there is nobody to tell") {
     machine s(2);
     s.wake(0), s.wake(1);
     CHECK(s.cpu[1].leave() == departure{});
@@ -142,6 +143,11 @@ TEST_CASE("a CPU that does not take part has its expiries handed back unchanged"
         CHECK(cpu.deactivate(5) == 5);
         CHECK(cpu.expire(100, nobody) == 5);
         CHECK(cpu.new_expiry(9) == 9);
+        CHECK(cpu.leave() == departure{.arm = 9});
+        cpu.activate();  // whatever it armed is of no interest now
+        CHECK(cpu.expire(100, nobody) == never);
+        CHECK(cpu.leave() == departure{});
+        CHECK(cpu.deactivate(9) == 9);
         CHECK(cpu.new_expiry(never - 1) == never - 1);  // no slot, nothing is cut
         CHECK(cpu.new_expiry(never) == never);
         CHECK(cpu.expire(100, nobody) == never);
@@ -325,7 +331,8 @@ TEST_CASE("events of leaving and joining come in the kernel's order") {
     cpu.activate();
     CHECK(told().empty());
     static_cast<void>(cpu.join());
-    CHECK(told() == list{"tmigr_cpu_available", "tmigr_update_events", "tmigr_cpu_active", "tmigr_group_set_cpu_active"});
+    CHECK(told() == list{"tmigr_cpu_available", "tmigr_update_events", "tmigr_cpu_active",
+                         "tmigr_group_set_cpu_active"});
     static_cast<void>(cpu.join());
     CHECK(told().empty());
 

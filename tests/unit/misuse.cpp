@@ -10,9 +10,11 @@
 #include <tmigr/atomics/plain.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace tmigr;
@@ -111,7 +113,8 @@ TEST_CASE("a due time that has passed is armed at once, and run at once") {
 }
 
 TEST_CASE("a due time that is too late for a slot is early, not late, and not never") {
-    for (const ticks far : {slot64::latest - 1, slot64::latest, slot64::latest + 1, slot64::latest + 2, never - 1}) {
+    for (const ticks far :
+         {slot64::latest - 1, slot64::latest, slot64::latest + 1, slot64::latest + 2, never - 1}) {
         machine s(4);
         s.wake(0), s.wake(2);
         CHECK(s.cpu[0].deactivate(far) == never);
