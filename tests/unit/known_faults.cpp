@@ -268,18 +268,17 @@ TEST_CASE("K11 a sleeper whose wake-up somebody else saw to is not armed for the
     CHECK(s.armed[0] == never);
     CHECK(s.cpu[0].new_expiry(never) == never);
 
-    const auto all = race(scenes<library>(2,
-                                          [](auto& s) {
-                                              s.wake(0), s.wake(1);
-                                              s.sleep(1, 5), s.sleep(0);
-                                              s.now = 5;
-                                          }),
-                          takes_interrupt(0), wakes(1), [](auto& s) -> std::string {
-                              s.interrupt(0);
-                              if (s.armed[0] != never) return "armed for nothing";
-                              return s.interrupts > 2 ? "a storm" : s.wrong();
-                          });
-    check_sound(all, 10);
+    const auto both_sleep = scenes<library>(2, [](auto& t) {
+        t.wake(0), t.wake(1);
+        t.sleep(1, 5), t.sleep(0);
+        t.now = 5;
+    });
+    const auto calm = [](auto& t) -> std::string {
+        t.interrupt(0);
+        if (t.armed[0] != never) return "armed for nothing";
+        return t.interrupts > 2 ? "a storm" : t.wrong();
+    };
+    check_sound(race(both_sleep, takes_interrupt(0), wakes(1), calm), 10);
 }
 
 TEST_CASE("K12 a timer that somebody else arms for a sleeping CPU reaches it by a kick") {
