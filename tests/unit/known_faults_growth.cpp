@@ -92,6 +92,20 @@ TEST_CASE("K17 the new root learns of the old one's sleepers and of its timers")
     CHECK(race(scenes<no_refresh_after_link>(2, waiting), arrives, nothing).failed > 0);
 }
 
+TEST_CASE("K08 K17 an interrupt that finds nothing due while the tree grows keeps what is armed") {
+    // The new root holds nothing yet when the one armed looks there.
+    const auto armed_until_5 = [](auto& s) { s.wake(0), s.sleep(0, 5); };
+    const auto other_node_arrives = [](auto& s) { s.arrive(1); };
+    check_sound(race(scenes<library>(2, armed_until_5), arrives, takes_interrupt(0)), 30);
+    check_sound(race(scenes<library>(4, armed_until_5), arrives, takes_interrupt(0)), 30);
+    check_sound(
+        race(scenes<library>(1, armed_until_5, {.width = 8}, 48, 2), other_node_arrives, takes_interrupt(0)),
+        40);
+    check_sound(
+        race_of_three(scenes<library>(2, armed_until_5), arrives, takes_interrupt(0), gets_timer(1, 4)),
+        1000);
+}
+
 TEST_CASE("K18 nobody follows a link with a bit that is not set yet") {
     // Form 6.9: there a root has no bit before it is linked.
     const hierarchy_options old{.width = 4, .form = linux_form::v6_9};
