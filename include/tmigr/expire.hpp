@@ -6,6 +6,8 @@
 #include <tmigr/expiry_walk.hpp>
 #include <tmigr/group.hpp>
 
+#include <algorithm>
+
 namespace tmigr {
 
 // Remote expiry: somebody awake, or the one who armed, runs the due timers of sleepers.
@@ -122,14 +124,18 @@ ticks walk_expire(group<Config>& leaf, typename group<Config>::mask_type child, 
                   typename Config::tracer& tracer) {
     const detail::expirer<Config, Run> me{now, run, on, tracer};
     const group<Config>* below = nullptr;
+    ticks first = never;
     for (group<Config>* g = &leaf;;) {
         // (X1) relaxed load of the word: whoever is in charge in truth looks for itself.
         const auto word = g->word().load(Config::orders::expire_state_load);
         if (word.has_migrator() && word.migrator() != child) return never;
         detail::expire_due(*g, me, below);
+        // On every level: a new root may not know yet what the groups below it wait for, and
+        // whoever grows the tree relies on it that who armed that keeps it armed (carry_up).
+        const bool idle = !g->word().load(Config::orders::expire_state_load).is_active();
+        if (idle) first = std::min(first, earliest(*g));
         group<Config>* const up = g->parent();
-        if (up == nullptr)
-            return g->word().load(Config::orders::expire_state_load).is_active() ? never : earliest(*g);
+        if (up == nullptr) return idle ? first : never;
         child = g->groupmask();
         below = g;
         g = up;
