@@ -112,8 +112,8 @@ struct algorithm_steps {
     static constexpr bool swap_after_link = true;
     /// The old root is made active in the new one only while it is.
     static constexpr bool carry_only_active = true;
-    /// A sleeper that looks for due timers tells its group's expiries on its way up.
-    static constexpr bool refresh_while_expiring = true;
+    /// A sleeper that looks for due timers arms for every group on its way, not for the root only.
+    static constexpr bool remember_lower_groups = true;
     /// A CPU that leaves is no successor any more from before its walk.
     static constexpr bool unavailable_first = true;
     /// The new root learns of what the old one's sleepers wait for.

@@ -21,9 +21,11 @@ struct departure {
     ticks arm = never;
     /// The earliest expiry of others that nobody looks after now; `never`: none.
     ticks due = never;
-    /// Who is to take `due` over: a CPU of this hierarchy that takes part, or nobody. It must
-    /// be woken, and `activate`; that is all. One that leaves before it wakes need not: its
-    /// own departure names the next.
+    /// Who is to take `due` over: a CPU of this hierarchy that takes part. It must be woken, and
+    /// `activate`, or look with `expire` while it sleeps, and arm what it is told; that is all.
+    /// One that leaves before it wakes need not: its own departure names the next. Empty when
+    /// nobody takes part any more: then nothing is left behind, since all who left look after
+    /// their own.
     std::optional<cpu_id> by{};
 
     friend bool operator==(const departure&, const departure&) = default;
@@ -155,7 +157,12 @@ public:
     /// Runs what is due by `now` and this CPU's to run. `run(sleeper, now)` is called for
     /// every sleeper with something due, the CPU itself included when it sleeps; it runs
     /// that CPU's due timers and returns the CPU's next expiry. Each sleeper comes at most
-    /// once per call, so the call ends. Returns what this CPU has to arm if it sleeps.
+    /// once per call, so the call ends. Returns what this CPU has to arm if it sleeps. That
+    /// may be a time that has passed: somebody else is inside `run` for a sleeper, or `run`
+    /// returned one; then look again after a tick rather than at once.
+    ///
+    /// A CPU that does not take part runs nothing here, not even its own timers, and is told
+    /// what it armed.
     ///
     /// `run` may use the tree through handles of CPUs that its thread acts for, but not
     /// expire on behalf of the CPU that it is called by. When it throws, the sleeper's
@@ -233,7 +240,11 @@ public:
     /// is after it was received, as futexes, semaphores and file descriptors do.
     ///
     /// Any thread, at any time; also for a CPU that is awake, which then must find the signal
-    /// when it next waits. Lock-free, one read-modify-write; no locks, no memory.
+    /// when it next waits. A CPU that looks for work by itself while it is awake can spare
+    /// others that: it kicks itself after `activate`, and before it sleeps it calls
+    /// `answer_kick` and looks once more. A CPU that wakes before it received its signal can
+    /// be sent another: the signal must bear that. Lock-free, one read-modify-write; no locks,
+    /// no memory.
     bool kick() const noexcept {
         auto& cell = seat_->kicked_;
         std::uint32_t seen = cell.load(Config::atomics::relaxed);

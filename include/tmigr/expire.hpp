@@ -6,6 +6,8 @@
 #include <tmigr/expiry_walk.hpp>
 #include <tmigr/group.hpp>
 
+#include <algorithm>
+
 namespace tmigr {
 
 // Remote expiry: somebody awake, or the one who armed, runs the due timers of sleepers.
@@ -82,13 +84,16 @@ void expire_cpu(group<Config>& leaf, unsigned place, const expirer<Config, Run>&
     }
 }
 
-/// Works off what is due in the slots of a group, each slot once. `done` is the child whose own slots were worked off before, if any: what is due there
+/// Works off what is due in the slots of a group, each slot once, and says whether anything
+/// was. `done` is the child whose own slots were worked off before, if any: what is due there
 /// still is not for this call. The group's slot in its parent is the caller's to refresh.
 template <hierarchy_config Config, class Run>
-void expire_due(group<Config>& g, const expirer<Config, Run>& me, const group<Config>* done = nullptr) {
+bool expire_due(group<Config>& g, const expirer<Config, Run>& me, const group<Config>* done = nullptr) {
     me.report(event::handle_remote{g.id(), g.level()});
+    bool any = false;
     for (unsigned place = 0; place < group<Config>::state::children; ++place) {
         if (!is_due(g.table().slot(place).load(Config::orders::slot_scan).due(), me.now)) continue;
+        any = true;
         if (g.level() == 0) {
             expire_cpu(g, place, me);
         } else {
@@ -100,6 +105,7 @@ void expire_due(group<Config>& g, const expirer<Config, Run>& me, const group<Co
             refresh(g, child, me.on, me.tracer);
         }
     }
+    return any;
 }
 
 }  // namespace detail
@@ -117,17 +123,19 @@ ticks walk_expire(group<Config>& leaf, typename group<Config>::mask_type child, 
                   typename Config::tracer& tracer) {
     const detail::expirer<Config, Run> me{now, run, on, tracer};
     const group<Config>* below = nullptr;
+    ticks first = never;
     for (group<Config>* g = &leaf;;) {
         // (X1) relaxed load of the word: whoever is in charge in truth looks for itself.
         const auto word = g->word().load(Config::orders::expire_state_load);
         if (word.has_migrator() && word.migrator() != child) return never;
-        detail::expire_due(*g, me, below);
+        const bool any = detail::expire_due(*g, me, below);
+        const bool idle = !g->word().load(Config::orders::expire_state_load).is_active();
+        // On every level: a new root may not know yet what the groups below it wait for, and
+        // whoever grows the tree relies on it that who armed that keeps it armed (carry_up).
+        if (idle && (Config::steps::remember_lower_groups || g->parent() == nullptr)) first = std::min(first, earliest(*g));
         group<Config>* const up = g->parent();
-        if (up == nullptr)
-            return g->word().load(Config::orders::expire_state_load).is_active() ? never : earliest(*g);
-        // Also where nothing was due: a parent that the group just got knows nothing of it yet,
-        // and what this walk returns must not forget what was armed.
-        if (Config::steps::refresh_while_expiring && !word.is_active()) refresh(*up, *g, on, tracer);
+        if (up == nullptr) return idle ? first : never;
+        if (any) refresh(*up, *g, on, tracer);
         child = g->groupmask();
         below = g;
         g = up;

@@ -233,6 +233,34 @@ struct kicks : rl::test_suite<kicks<Config, Expected>, 3, Expected> {
     }
 };
 
+/// The CPU is awake, and has kicked itself: whoever has work for it need not signal, until it
+/// has answered its kick; then it looks once more.
+template <class Config, rl::test_result_e Expected>
+struct kicks_while_awake : rl::test_suite<kicks_while_awake<Config, Expected>, 3, Expected> {
+    small_tree<Config> tree;
+    std::array<rl::atomic<int>, 2> work;
+    std::array<bool, 2> seen{}, signalled{};
+
+    void before() {
+        for (auto& w : work) w($).store(0, rl::mo_relaxed);
+        tree.cpu(0).activate();
+        RL_ASSERT(tree.cpu(0).kick());
+    }
+    void thread(unsigned i) {
+        if (i < 2) {
+            work[i]($).store(1, rl::mo_relaxed);
+            signalled[i] = tree.cpu(0).kick();
+        } else {
+            RL_ASSERT(tree.cpu(0).answer_kick());
+            for (unsigned w = 0; w < 2; ++w) seen[w] = work[w]($).load(rl::mo_relaxed) != 0;
+            static_cast<void>(tree.cpu(0).deactivate(never));
+        }
+    }
+    void after() {
+        RL_ASSERT((seen[0] || signalled[0] || signalled[1]) && (seen[1] || signalled[0] || signalled[1]));
+    }
+};
+
 using library = model::with_expiries<>;
 using exhaustive = model::with_expiries<cas_failures::genuine>;
 constexpr auto must_pass = rl::test_result_success;
@@ -275,6 +303,7 @@ int main(int argc, char** argv) {
     ok &= sound<leave_against_expiry>("leave_against_expiry", two_threads, longer);
     ok &= sound<arrival>("arrival", two_threads, longer);
     ok &= sound<kicks>("kicks", longer ? 3 : 2, longer);
+    ok &= sound<kicks_while_awake>("kicks_while_awake", 3, longer);
 
     const auto random = model::random_schedules(1'000'000);
 #define TMIGR_TWIN(suite, twin, result) \
@@ -283,5 +312,6 @@ int main(int argc, char** argv) {
     TMIGR_TWIN(arrival, sleep_slot_relaxed, user_assert_failed);
     TMIGR_TWIN(kicks, kick_swap_relaxed, user_assert_failed);
     TMIGR_TWIN(kicks, kicked_swap_relaxed, user_assert_failed);
+    TMIGR_TWIN(kicks_while_awake, kicked_swap_relaxed, user_assert_failed);
     return ok ? 0 : 1;
 }

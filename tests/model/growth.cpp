@@ -310,7 +310,7 @@ TMIGR_WITHOUT(mask_after_link, mask_before_link);
 TMIGR_WITHOUT(load_instead_of_swap, swap_after_link);
 TMIGR_WITHOUT(stop_at_idle_groups, leave_idle_groups);
 TMIGR_WITHOUT(no_refresh_after_link, refresh_after_link);
-TMIGR_WITHOUT(no_refresh_while_expiring, refresh_while_expiring);
+TMIGR_WITHOUT(root_alone, remember_lower_groups);
 
 struct carried_blindly : exhaustive {
     struct steps : algorithm_steps {
@@ -367,7 +367,7 @@ int main(int argc, char** argv) {
     TMIGR_TWIN(growth_over_sleepers, parent_store_release, user_assert_failed);
     TMIGR_TWIN(growth_over_sleepers, new_parent_acquire, user_assert_failed);
     TMIGR_TWIN(growth_over_sleepers, no_refresh_after_link, user_assert_failed);
-    TMIGR_TWIN(growth_against_interrupt, no_refresh_while_expiring, user_assert_failed);
+    TMIGR_TWIN(growth_against_interrupt, root_alone, user_assert_failed);
     TMIGR_TWIN(growth_against_all, sleep_swap_acquire, user_assert_failed);
     TMIGR_TWIN(growth_against_all, sleep_swap_release, user_assert_failed);
     TMIGR_TWIN(growth_against_all, carry_load_relaxed, user_assert_failed);
