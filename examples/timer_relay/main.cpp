@@ -53,8 +53,8 @@ void read_seconds(const std::optional<std::string>& text, ticks& to) {
     if (!text) return;
     double seconds = 0;
     const auto [rest, error] = std::from_chars(text->data(), text->data() + text->size(), seconds);
-    if (error != std::errc{} || rest != text->data() + text->size() || !(seconds >= 0.05 && seconds <= 3600))
-        throw tmigr::input_error(*text, "a number of seconds from 0.05 to 3600", "--seconds");
+    if (error != std::errc{} || rest != text->data() + text->size() || !(seconds >= 0.05 && seconds <= 600))
+        throw tmigr::input_error(*text, "a number of seconds from 0.05 to 600", "--seconds");
     to = tmigr::to_ticks<tick_clock::period>(std::chrono::duration<double>(seconds));
 }
 
