@@ -119,7 +119,7 @@ int run(int argc, char** argv) {
     if (!chosen) return 0;
     const workload work = make_workload(chosen->threads, chosen->length, chosen->seed);
     if (!chosen->quiet)
-        fmt::print("{} threads, {} requests, {} timers, seed {}\n\n", chosen->threads, work.requests.size(),
+        fmt::print("{} threads, {} requests, {} timers, seed {}\n\n", chosen->threads, work.size(),
                    work.timers, chosen->seed);
     std::fflush(stdout);
     const outcome without = try_out(work, chosen->threads, chosen->width, false);

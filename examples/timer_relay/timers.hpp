@@ -7,10 +7,12 @@
 #include <tmigr/topology.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <mutex>
 #include <queue>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -31,7 +33,7 @@ public:
         ticks ran_at = 0;
     };
 
-    ledger(const tick_clock& clock, std::size_t timers) : clock_(clock), entries_(timers), to_run_(timers) {}
+    ledger(const tick_clock& clock, std::size_t timers) : clock_(clock), entries_(timers) {}
 
     void armed(timer_id id, cpu_id owner, ticks due) {
         entries_[id].owner = owner;
@@ -43,17 +45,23 @@ public:
         if (e.runs++ != 0) return;
         e.ran_on = on;
         e.ran_at = clock_.now();
-        if (--to_run_ == 0) all_ran_.ring();
+        ++ran_;
     }
-    bool wait_for_all(ticks until) { return all_ran_.wait(clock_, until); }
+    /// Whether that many were run by `until`.
+    bool wait_for(std::size_t timers, ticks until) const {
+        while (ran_ < timers) {
+            if (clock_.now() >= until) return false;
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        return true;
+    }
     /// For when all threads have ended.
     const std::vector<entry>& entries() const { return entries_; }
 
 private:
     const tick_clock& clock_;
     std::vector<entry> entries_;
-    std::atomic<std::size_t> to_run_;
-    doorbell all_ran_;
+    std::atomic<std::size_t> ran_{0};
 };
 
 /// The timers of one thread: it alone adds, whoever looks after it while it sleeps runs them.

@@ -26,8 +26,13 @@ struct request {
 
 struct workload {
     std::vector<request> requests;  ///< in order of time
-    std::size_t timers = 0;
+    std::size_t timers_of_requests = 0;
     ticks end = 0;
+    /// For the second half of the workers: time-outs only, when all other timers were run. Nothing
+    /// makes up for one of these that the tree forgets.
+    std::vector<request> last;
+    std::size_t timers = 0;  ///< of all
+    std::size_t size() const { return requests.size() + last.size(); }
     static constexpr ticks longest_time_out = 100'000;
 };
 
