@@ -67,7 +67,9 @@ ticks worker::handle_asleep(const mail& todo) {
     // Who does not take part is on its own: `expire` would not run its timers.
     if (!cpu_.takes_part()) run_timers_of(cpu_.id(), now);
     if (!cpu_.takes_part() || !todo.requests.empty()) return cpu_.new_expiry(timers_.next());
-    return cpu_.expire(now, [this](cpu_id sleeper, ticks t) { return run_timers_of(sleeper, t); });
+    const ticks arm = cpu_.expire(now, [this](cpu_id sleeper, ticks t) { return run_timers_of(sleeper, t); });
+    // What is due still is somebody else's who runs it just now. To look again at once would be to spin.
+    return std::max(arm, now + tick_length);
 }
 
 void worker::leave() {
