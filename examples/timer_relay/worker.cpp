@@ -69,7 +69,7 @@ ticks worker::handle_asleep(const mail& todo) {
     if (!cpu_.takes_part() || !todo.requests.empty()) return cpu_.new_expiry(timers_.next());
     const ticks arm = cpu_.expire(now, [this](cpu_id sleeper, ticks t) { return run_timers_of(sleeper, t); });
     // What is due still is somebody else's who runs it just now. To look again at once would be to spin.
-    return std::max(arm, now + tick_length);
+    return arm > now ? arm : now + tick_length;
 }
 
 void worker::leave() {
