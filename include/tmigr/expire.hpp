@@ -130,10 +130,10 @@ ticks walk_expire(group<Config>& leaf, typename group<Config>::mask_type child, 
         if (word.has_migrator() && word.migrator() != child) return never;
         const bool any = detail::expire_due(*g, me, below);
         const bool idle = !g->word().load(Config::orders::expire_state_load).is_active();
+        group<Config>* const up = g->parent();
         // On every level: a new root may not know yet what the groups below it wait for, and
         // whoever grows the tree relies on it that who armed that keeps it armed (carry_up).
-        if (idle && (Config::steps::remember_lower_groups || g->parent() == nullptr)) first = std::min(first, earliest(*g));
-        group<Config>* const up = g->parent();
+        if (idle && (Config::steps::remember_lower_groups || up == nullptr)) first = std::min(first, earliest(*g));
         if (up == nullptr) return idle ? first : never;
         if (any) refresh(*up, *g, on, tracer);
         child = g->groupmask();
