@@ -12,7 +12,7 @@ cross-family level  2 (groups mix nodes from there up)
 groups              7, of at most 8 children each
 form                Linux 6.19 and newer
 
-    7903  lines read
+   16294  lines read
        7  groups compared
       30  connect events compared: 6 of groups, 24 of CPUs
        0  differences between the trees
