@@ -50,6 +50,7 @@ struct expiry_orders : walk_orders<B> {
     static constexpr auto deactivate_swap = B::seq_cst;    // (D3)
     static constexpr auto sleep_slot_store = B::release;   // (O1)
     static constexpr auto wake_slot_store = B::relaxed;    // (O2)
+    static constexpr auto slot_query = B::relaxed;         // (Q2)
     static constexpr auto slot_scan = B::seq_cst;          // (S1)
     static constexpr auto refresh_load = B::seq_cst;       // (S2)
     static constexpr auto refresh_state = B::seq_cst;      // (S3)

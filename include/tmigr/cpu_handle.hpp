@@ -125,9 +125,10 @@ public:
         mask_type mine = seat_->childmask_;
         for (const group_type* g = seat_->leaf_;;) {
             if ((g->current().active() & ~mine) != 0) return never;
+            // (Q2) relaxed loads of the slots: a forecast.
             for (unsigned place = 0; place < group_type::state::children; ++place)
                 if (mask_type{1} << place != mine)
-                    first = std::min(first, g->table().slots()[place].load(Config::orders::query_load).due());
+                    first = std::min(first, g->table().slots()[place].load(Config::orders::slot_query).due());
             const group_type* const up = g->parent();
             if (up == nullptr) return first;
             mine = g->groupmask();
@@ -247,6 +248,7 @@ public:
     /// no memory.
     bool kick() const noexcept {
         auto& cell = seat_->kicked_;
+        // relaxed: a first guess.
         std::uint32_t seen = cell.load(Config::atomics::relaxed);
         // (K1) release swap of seat.kicked, also from 1 to 1; pairs with (K2).
         //      carries: what the kicker wants done.
@@ -296,7 +298,7 @@ private:
         walk_active<Config>(*seat_->leaf_, seat_->childmask_, seat_->id_, *seat_->tracer_);
     }
     ticks tell_new_expiry(ticks due) const noexcept {
-        // (N1) seq_cst store of the own slot; pairs with (S1), before (N2).
+        // (N1) seq_cst store of the own slot; pairs with (S1). Before (N2), (N3).
         //      killed by: new_slot_release
         store_slot(due, Config::orders::new_slot_store);
         return walk_new_expiry<Config>(*seat_->leaf_, id(), *seat_->tracer_);

@@ -73,7 +73,7 @@ void expire_cpu(group<Config>& leaf, unsigned place, const expirer<Config, Run>&
         // stale, (X4) finds what the owner wrote on waking.
         if (leaf.word().load(Config::orders::expire_state_load).is_active(static_cast<mask_type>(mask_type{1} << place)))
             return;
-        auto seen = cell.load(Config::orders::slot_scan);
+        auto seen = cell.load(Config::orders::slot_scan);  // (S1)
         if (!is_due(seen.due(), me.now)) return;
         me.report(event::handle_remote_cpu{sleeper.id(), leaf.id(), event::never});
         const ticks next = me.run(sleeper.id(), me.now);
@@ -91,6 +91,7 @@ template <hierarchy_config Config, class Run>
 bool expire_due(group<Config>& g, const expirer<Config, Run>& me, const group<Config>* done = nullptr) {
     me.report(event::handle_remote{g.id(), g.level()});
     bool any = false;
+    // (S1) of the slots, (X1) of the words, as where they are explained.
     for (unsigned place = 0; place < group<Config>::state::children; ++place) {
         if (!is_due(g.table().slot(place).load(Config::orders::slot_scan).due(), me.now)) continue;
         any = true;

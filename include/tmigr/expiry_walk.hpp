@@ -26,7 +26,7 @@ template <hierarchy_config Config>
 ticks earliest(const group<Config>& g) noexcept {
     ticks first = never;
     for (const auto& cell : g.table().slots()) {
-        // (S1) seq_cst load of a slot; pairs with (N1), (S4).
+        // (S1) seq_cst load of a slot; pairs with (N1), (S4), (O1).
         //      after (D3) or (S3): an expiry that was published before is seen, or its
         //      publisher sees in (N2), (S3) what was done before.
         //      killed by: slot_scan_acquire
@@ -46,8 +46,9 @@ void report_slot(typename Config::tracer& tracer, const group<Config>* child, cp
         for (const group<Config>* at = child; at != nullptr;) {
             const ticks first = earliest(*at);
             const group<Config>* next = nullptr;
+            // What is told may be out of date, as (Q2) says.
             for (unsigned place = 0; first != never && place < group<Config>::state::children; ++place) {
-                if (at->table().slots()[place].load(Config::orders::query_load).due() != first) continue;
+                if (at->table().slots()[place].load(Config::orders::slot_query).due() != first) continue;
                 if (at->level() > 0)
                     next = at->down().group_at(place);
                 else if (const auto* seat = at->down().cpu_at(place))

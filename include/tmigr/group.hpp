@@ -38,7 +38,7 @@ public:
     /// The expiry that the child behind `bit` offers; may be stale when it is returned.
     ticks offered(mask_type bit) const noexcept {
         // (Q2) relaxed load of the slot: the answer carries no promise about other memory.
-        return slots_[Config::state::place(bit)].load(Config::orders::query_load).due();
+        return slots_[Config::state::place(bit)].load(Config::orders::slot_query).due();
     }
 
 private:
@@ -157,7 +157,7 @@ public:
     /// For whoever grows the tree (growth.hpp); once each.
     void set_groupmask(mask_type mask) noexcept { groupmask_.set(mask); }
     void set_parent(group* parent) noexcept {
-        // (G1) release store of group.parent; pairs with (P1).
+        // (G1) release store of group.parent; pairs with (P1), (N3).
         //      carries: this group's bit in the parent, the parent and all above it.
         //      killed by: parent_store_relaxed
         //      With expiries it is seq_cst: against (N1) and (N3) either the one who grows sees

@@ -50,7 +50,7 @@ void walk_carried(group<Config>& child_of_start, cpu_id on, typename Config::tra
             next = seen.activated(child->groupmask(), g->how());
             // (G5) acq_rel swap of group.word, acquire on failure; pairs with (D1), (D3).
             //      carries: that the child was active. Failure: as (G3).
-            //      killed by: carry_swap_relaxed, carry_retry_relaxed
+            //      killed by: carry_swap_acquire, carry_retry_relaxed
         } while (!g->word().compare_exchange_weak(seen, next, orders::carry_swap, orders::carry_retry));
         detail::report_word<event::group_set_cpu_active>(tracer, *g, g->parent(), next, child->groupmask(), on);
         if (seen.has_migrator()) return;
@@ -69,6 +69,7 @@ void carry_up(group<Config>& old_root, cpu_id on, typename Config::tracer& trace
     // (G2) release swap of group.word; pairs with (A2), (D3).
     //      carries: the link (G1). A walker comes before and is seen, or after and sees it.
     //      killed by: grow_swap_relaxed, load_instead_of_swap
+    //      The load before is a first guess, as (A1).
     auto seen = old_root.word().load(orders::activate_load);
     if constexpr (Config::steps::swap_after_link)
         while (!old_root.word().compare_exchange_weak(seen, seen.touched(), orders::grow_swap,

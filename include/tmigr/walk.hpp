@@ -53,7 +53,8 @@ void walk_active(group<Config>& start, typename Config::state::mask_type child, 
         // (A1) relaxed load of group.word: only a first guess, (A2) decides.
         auto seen = g->word().load(orders::activate_load);
         typename Config::state next;
-        // (A2) acq_rel swap of group.word, relaxed on failure; pairs with (D1), (D3), (G2).
+        // (A2) acq_rel swap of group.word, relaxed on failure; pairs with (D1), (D3), (G2),
+        //      (G3).
         //      carries: the words of the levels below, changed before this one is told.
         //      sees: the parent that the group got before it was swapped by (G2).
         //      killed by: walks_active_swap_relaxed, activate_swap_release
@@ -92,7 +93,7 @@ ticks walk_inactive(group<Config>& start, typename Config::state::mask_type chil
         detail::report_visit(*g);
         if constexpr (has_expiries<Config> && Config::steps::publish_first)
             if (below != nullptr) refresh(*g, *below, on, tracer);
-        // (D1) acquire load of group.word; pairs with (A2).
+        // (D1) acquire load of group.word; pairs with (A2), (G5).
         //      sees: a wake-up of the group below, if its news is already in this word; so
         //      (D2) is not older than what (D3) compares with.
         //      killed by: walks_inactive_load_relaxed
@@ -103,7 +104,8 @@ ticks walk_inactive(group<Config>& start, typename Config::state::mask_type chil
             //      wake-up that it misses has not swapped this group yet, and will.
             const bool awake_again = below != nullptr && below->word().load(orders::deactivate_child_load).is_active();
             next = awake_again ? seen.touched() : seen.deactivated(child);
-            // (D3) acq_rel swap of group.word, acquire on failure; pairs with (A2), (G2), (G3).
+            // (D3) acq_rel swap of group.word, acquire on failure; pairs with (A2), (G2), (G3),
+            //      (G5), and with (N2), (S3).
             //      failure: (D2) must be read afresh, as after (D1).
             //      killed by: walks_inactive_retry_relaxed
             //      success: sees the parent that the group got before it was swapped by (G2);
