@@ -266,27 +266,15 @@ using exhaustive = model::with_expiries<cas_failures::genuine>;
 constexpr auto must_pass = rl::test_result_success;
 
 // One thing weakened each.
-#define TMIGR_WEAKER(base, name, access, weaker)                       \
-    struct name : base {                                               \
-        struct orders : base::orders {                                 \
-            static constexpr auto access = relacy_atomics::weaker;     \
-        };                                                             \
-    }
-struct available_after_walk : library {
-    struct steps : algorithm_steps {
-        static constexpr bool unavailable_first = false;
-    };
-};
+TMIGR_WITHOUT(library, available_after_walk, unavailable_first);
 TMIGR_WEAKER(library, sleep_slot_relaxed, sleep_slot_store, relaxed);
 TMIGR_WEAKER(library, kick_swap_relaxed, kick_swap, relaxed);
 TMIGR_WEAKER(library, kicked_swap_relaxed, kicked_swap, relaxed);
 
 template <template <class, rl::test_result_e> class Suite>
-bool sound(const std::string& name, unsigned switches, bool longer) {
-    bool ok = model::run<Suite<library, must_pass>>(name.c_str(), model::random_schedules(longer ? 1'000'000 : 100'000));
-    const std::string exhaustively = name + ", all schedules with " + std::to_string(switches) + " switches";
-    ok &= model::run<Suite<exhaustive, must_pass>>(exhaustively.c_str(), model::all_schedules_with(switches));
-    return ok;
+bool sound(const char* name, unsigned switches, bool longer) {
+    return model::sound<Suite<library, must_pass>, Suite<exhaustive, must_pass>>(
+        name, longer ? 1'000'000 : 100'000, switches);
 }
 
 }  // namespace
@@ -306,12 +294,10 @@ int main(int argc, char** argv) {
     ok &= sound<kicks_while_awake>("kicks_while_awake", 3, longer);
 
     const auto random = model::random_schedules(1'000'000);
-#define TMIGR_TWIN(suite, twin, result) \
-    ok &= model::run<suite<twin, rl::test_result_##result>>(#suite ", " #twin, random)
-    TMIGR_TWIN(two_leave_at_once, available_after_walk, user_assert_failed);
-    TMIGR_TWIN(arrival, sleep_slot_relaxed, user_assert_failed);
-    TMIGR_TWIN(kicks, kick_swap_relaxed, user_assert_failed);
-    TMIGR_TWIN(kicks, kicked_swap_relaxed, user_assert_failed);
-    TMIGR_TWIN(kicks_while_awake, kicked_swap_relaxed, user_assert_failed);
+    ok &= TMIGR_TWIN(two_leave_at_once, available_after_walk, user_assert_failed, random);
+    ok &= TMIGR_TWIN(arrival, sleep_slot_relaxed, user_assert_failed, random);
+    ok &= TMIGR_TWIN(kicks, kick_swap_relaxed, user_assert_failed, random);
+    ok &= TMIGR_TWIN(kicks, kicked_swap_relaxed, user_assert_failed, random);
+    ok &= TMIGR_TWIN(kicks_while_awake, kicked_swap_relaxed, user_assert_failed, random);
     return ok ? 0 : 1;
 }

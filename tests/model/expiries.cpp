@@ -260,51 +260,29 @@ struct one_refresh : library {
         static constexpr int refresh_attempts = 1;
     };
 };
-struct skipped_write : library {
-    struct steps : algorithm_steps {
-        static constexpr bool write_unchanged_slot = false;
-    };
-};
-struct resign_first : library {
-    struct steps : algorithm_steps {
-        static constexpr bool publish_first = false;
-    };
-};
+TMIGR_WITHOUT(library, skipped_write, write_unchanged_slot);
+TMIGR_WITHOUT(library, resign_first, publish_first);
 struct without_tag : library {
     using slot = basic_slot<std::uint64_t, 48, 0>;
 };
 
 
-#define TMIGR_WEAKER(name, access, weaker)                     \
-    struct name : library {                                    \
-        struct orders : library::orders {                      \
-            static constexpr auto access = relacy_atomics::weaker; \
-        };                                                     \
-    }
-TMIGR_WEAKER(slot_scan_acquire, slot_scan, acquire);
-TMIGR_WEAKER(refresh_state_acquire, refresh_state, acquire);
-TMIGR_WEAKER(refresh_swap_acq_rel, refresh_swap, acq_rel);
-TMIGR_WEAKER(new_slot_release, new_slot_store, release);
-TMIGR_WEAKER(new_state_acquire, new_state_load, acquire);
-TMIGR_WEAKER(deactivate_swap_acq_rel, deactivate_swap, acq_rel);
-TMIGR_WEAKER(deactivate_swap_acquire, deactivate_swap, acquire);
-TMIGR_WEAKER(claim_swap_relaxed, claim_swap, relaxed);
-TMIGR_WEAKER(claim_release_relaxed, claim_release, relaxed);
-struct refresh_load_acquire : exhaustive {
-    struct orders : exhaustive::orders {
-        static constexpr auto refresh_load = relacy_atomics::acquire;
-    };
-};
+TMIGR_WEAKER(library, slot_scan_acquire, slot_scan, acquire);
+TMIGR_WEAKER(library, refresh_state_acquire, refresh_state, acquire);
+TMIGR_WEAKER(library, refresh_swap_acq_rel, refresh_swap, acq_rel);
+TMIGR_WEAKER(library, new_slot_release, new_slot_store, release);
+TMIGR_WEAKER(library, new_state_acquire, new_state_load, acquire);
+TMIGR_WEAKER(library, deactivate_swap_acq_rel, deactivate_swap, acq_rel);
+TMIGR_WEAKER(library, deactivate_swap_acquire, deactivate_swap, acquire);
+TMIGR_WEAKER(library, claim_swap_relaxed, claim_swap, relaxed);
+TMIGR_WEAKER(library, claim_release_relaxed, claim_release, relaxed);
+TMIGR_WEAKER(exhaustive, refresh_load_acquire, refresh_load, acquire);
 
-/// Passes at random and exhaustively; a long run goes deeper in both.
 template <template <class, rl::test_result_e> class Suite>
 bool sound(const char* name, bool longer) {
     using suite = Suite<exhaustive, must_pass>;
-    const unsigned switches = !longer ? 2 : suite::params::thread_count == 2 ? 4 : 3;
-    const std::string exhaustively = std::string(name) + ", all schedules with " + std::to_string(switches) + " switches";
-    bool ok = model::run<Suite<library, must_pass>>(name, model::random_schedules(longer ? 1'000'000 : 100'000));
-    ok &= model::run<Suite<exhaustive, must_pass>>(exhaustively.c_str(), model::all_schedules_with(switches));
-    return ok;
+    return model::sound<Suite<library, must_pass>, suite>(
+        name, longer ? 1'000'000 : 100'000, !longer ? 2 : suite::params::thread_count == 2 ? 4 : 3);
 }
 
 }  // namespace
@@ -326,21 +304,19 @@ int main(int argc, char** argv) {
     ok &= sound<expiry_against_new_expiry>("expiry_against_new_expiry", longer);
     ok &= sound<two_expirers>("two_expirers", longer);
 
-#define TMIGR_TWIN(suite, twin, result) \
-    ok &= model::run<suite<twin, rl::test_result_##result>>(#suite ", " #twin, random)
-    TMIGR_TWIN(flapping, one_refresh, user_assert_failed);
-    TMIGR_TWIN(refresh_against_same_expiry, skipped_write, user_assert_failed);
-    TMIGR_TWIN(two_sleepers_of_two_leaves, resign_first, user_assert_failed);
-    TMIGR_TWIN(refresh_against_same_expiry, without_tag, user_assert_failed);
-    TMIGR_TWIN(last_sleeper_against_new_expiry, slot_scan_acquire, user_assert_failed);
-    TMIGR_TWIN(two_refreshes_against_owner, refresh_state_acquire, user_assert_failed);
-    TMIGR_TWIN(last_sleeper_against_new_expiry, refresh_swap_acq_rel, user_assert_failed);
-    TMIGR_TWIN(three_at_once, new_slot_release, user_assert_failed);
-    TMIGR_TWIN(last_sleeper_against_new_expiry, new_state_acquire, user_assert_failed);
-    TMIGR_TWIN(last_sleeper_against_new_expiry, deactivate_swap_acq_rel, user_assert_failed);
-    TMIGR_TWIN(two_sleepers_of_one_leaf, deactivate_swap_acquire, user_assert_failed);
-    TMIGR_TWIN(two_expirers, claim_swap_relaxed, data_race);
-    TMIGR_TWIN(two_expirers, claim_release_relaxed, data_race);
+    ok &= TMIGR_TWIN(flapping, one_refresh, user_assert_failed, random);
+    ok &= TMIGR_TWIN(refresh_against_same_expiry, skipped_write, user_assert_failed, random);
+    ok &= TMIGR_TWIN(two_sleepers_of_two_leaves, resign_first, user_assert_failed, random);
+    ok &= TMIGR_TWIN(refresh_against_same_expiry, without_tag, user_assert_failed, random);
+    ok &= TMIGR_TWIN(last_sleeper_against_new_expiry, slot_scan_acquire, user_assert_failed, random);
+    ok &= TMIGR_TWIN(two_refreshes_against_owner, refresh_state_acquire, user_assert_failed, random);
+    ok &= TMIGR_TWIN(last_sleeper_against_new_expiry, refresh_swap_acq_rel, user_assert_failed, random);
+    ok &= TMIGR_TWIN(three_at_once, new_slot_release, user_assert_failed, random);
+    ok &= TMIGR_TWIN(last_sleeper_against_new_expiry, new_state_acquire, user_assert_failed, random);
+    ok &= TMIGR_TWIN(last_sleeper_against_new_expiry, deactivate_swap_acq_rel, user_assert_failed, random);
+    ok &= TMIGR_TWIN(two_sleepers_of_one_leaf, deactivate_swap_acquire, user_assert_failed, random);
+    ok &= TMIGR_TWIN(two_expirers, claim_swap_relaxed, data_race, random);
+    ok &= TMIGR_TWIN(two_expirers, claim_release_relaxed, data_race, random);
     // A stale load makes one of the two attempts void; random schedules hardly find it.
     ok &= model::run<two_refreshes_against_owner<refresh_load_acquire, must_fail>>(
         "two_refreshes_against_owner, refresh_load_acquire, all schedules with 3 switches", model::all_schedules_with(3));

@@ -9,6 +9,7 @@
 #include <array>
 #include <iostream>
 #include <streambuf>
+#include <string>
 #include <string_view>
 
 namespace tmigr::model {
@@ -80,6 +81,33 @@ bool run(const char* name, rl::test_params params) {
     return passed;
 }
 
+/// Two runs that must pass: at random, and all schedules with at most so many switches.
+/// `Exhaustive` is the same suite without spurious failures.
+template <class Random, class Exhaustive>
+bool sound(const std::string& name, rl::iteration_t executions, unsigned switches) {
+    const bool at_random = run<Random>(name.c_str(), random_schedules(executions));
+    const std::string all = name + ", all schedules with " + std::to_string(switches) + (switches == 1 ? " switch" : " switches");
+    return run<Exhaustive>(all.c_str(), all_schedules_with(switches)) && at_random;
+}
+
 }  // namespace tmigr::model
+
+/// A configuration like `base` with one order weakened.
+#define TMIGR_WEAKER(base, name, access, weaker)                                          \
+    struct name : base {                                                                  \
+        struct orders : base::orders {                                                    \
+            static constexpr auto access = ::tmigr::relacy_atomics::weaker;               \
+        };                                                                                \
+    }
+/// A configuration like `base` that leaves one step out.
+#define TMIGR_WITHOUT(base, name, step)                                                   \
+    struct name : base {                                                                  \
+        struct steps : ::tmigr::algorithm_steps {                                         \
+            static constexpr bool step = false;                                           \
+        };                                                                                \
+    }
+/// Runs a suite with a weakened configuration; it must fail in that way.
+#define TMIGR_TWIN(suite, twin, result, params) \
+    ::tmigr::model::run<suite<twin, rl::test_result_##result>>(#suite ", " #twin, params)
 
 #endif
