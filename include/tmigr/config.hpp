@@ -43,14 +43,15 @@ struct walk_orders {
     static constexpr auto kicked_swap = B::acquire;           // (K2)
 };
 
-/// The same with expiries: (D3) gets stronger, the accesses to slots and claims are new.
-/// Explained in `expiry_walk.hpp`, `expire.hpp` and `cpu_handle.hpp`.
+/// The same with expiries: (D3) and (G1) get stronger, the accesses to slots and claims are
+/// new. Explained in `group.hpp`, `expiry_walk.hpp`, `expire.hpp` and `cpu_handle.hpp`.
 template <atomics_backend B>
 struct expiry_orders : walk_orders<B> {
     static constexpr auto deactivate_swap = B::seq_cst;    // (D3)
     static constexpr auto sleep_slot_store = B::release;   // (O1)
     static constexpr auto wake_slot_store = B::relaxed;    // (O2)
     static constexpr auto slot_query = B::relaxed;         // (Q2)
+    static constexpr auto peek_load = B::acquire;          // (Q3)
     static constexpr auto slot_scan = B::seq_cst;          // (S1)
     static constexpr auto refresh_load = B::seq_cst;       // (S2)
     static constexpr auto refresh_state = B::seq_cst;      // (S3)

@@ -19,7 +19,8 @@ struct departure {
     /// What this CPU has to arm for itself: its own next expiry, which nobody else looks
     /// after any more. `never` when it is awake.
     ticks arm = never;
-    /// The earliest expiry of others that nobody looks after now; `never`: none.
+    /// The earliest expiry of others that perhaps nobody looks after now; `never`: none. (A
+    /// sleeper that leaves a sleeping tree cannot know who is armed for what.)
     ticks due = never;
     /// Who is to take `due` over: a CPU of this hierarchy that takes part. It must be woken, and
     /// `activate`, or look with `expire` while it sleeps, and arm what it is told; that is all.
@@ -75,7 +76,8 @@ public:
 
     /// The CPU enters idle; `due` is its next global expiry. Returns what it has to arm in
     /// its own hardware besides its own pinned timers: the earliest expiry of all when it
-    /// leaves the whole tree idle, else `never`, since somebody awake looks after `due`.
+    /// leaves the whole tree idle, else `never`, since somebody awake looks after `due`. It
+    /// must stay armed until an operation of this CPU returns something else, or it wakes.
     /// A `due` that has passed is allowed and may be returned at once; one beyond
     /// `slot::latest` is cut to that.
     ///
@@ -108,7 +110,8 @@ public:
         Config::misuse::check(!seat_->awake_.get(), "new_expiry: the CPU is idle");
         if (!seat_->takes_part_.get()) return alone(due);
         if constexpr (Config::tracer::enabled)
-            if (own_slot().due() != due) report(event::cpu_new_timer{id(), leaf().id(), event::time(seat_->armed_.get())});
+            if (own_slot().due() != due)
+                report(event::cpu_new_timer{id(), leaf().id(), event::time(seat_->armed_.get())});
         const ticks arm = tell_new_expiry(due);
         note_armed(arm);
         report(event::cpu_new_timer_idle{id(), leaf().id(), event::time(due), event::time(arm)});
@@ -124,7 +127,10 @@ public:
         ticks first = due;
         mask_type mine = seat_->childmask_;
         for (const group_type* g = seat_->leaf_;;) {
-            if ((g->current().active() & ~mine) != 0) return never;
+            // (Q3) acquire load of group.word; pairs with (D3).
+            //      sees: the expiry of whoever is seen asleep. So the forecast is not late.
+            //      killed by: peek_load_relaxed
+            if ((g->word().load(Config::orders::peek_load).active() & ~mine) != 0) return never;
             // (Q2) relaxed loads of the slots: a forecast.
             for (unsigned place = 0; place < group_type::state::children; ++place)
                 if (mask_type{1} << place != mine)
@@ -136,8 +142,10 @@ public:
         }
     }
 
-    /// Whether something is due by `now` that is this CPU's to run: in its own group, or in
-    /// one above as long as it is the migrator there or nobody is. May be true for nothing.
+    /// For a CPU that is awake: whether something is due by `now` that is its to run, in its
+    /// own group and on upwards as long as it is the migrator or nobody is. May be true for
+    /// nothing. (A CPU that sleeps and is interrupted, or was told to take over, does not ask:
+    /// it calls `expire`, due or not, and arms what that returns.)
     /// Wait-free, changes nothing.
     [[nodiscard]] bool must_expire(ticks now) const noexcept
         requires has_expiries<Config>
@@ -165,16 +173,22 @@ public:
     /// A CPU that does not take part runs nothing here, not even its own timers, and is told
     /// what it armed.
     ///
+    /// What is due after `slot::latest` was cut to it: from then on it is due at every call,
+    /// and the tree has no use for its owner but early wake-ups. Choose ticks and zero so that
+    /// `now` stays below.
+    ///
     /// `run` may use the tree through handles of CPUs that its thread acts for, but not
     /// expire on behalf of the CPU that it is called by. When it throws, the sleeper's
-    /// expiry stays where it was, the claim is given up, and the exception goes on.
+    /// expiry stays where it was, the claim is given up, and the exception goes on; a caller
+    /// that sleeps has been told nothing then, and has to call again, after a tick.
     /// Lock-free but for what `run` does.
     template <class Run>
     ticks expire(ticks now, Run&& run) const
         requires has_expiries<Config>
     {
         if (!seat_->takes_part_.get()) return seat_->armed_.get();
-        const ticks arm = walk_expire<Config>(*seat_->leaf_, seat_->childmask_, now, run, id(), *seat_->tracer_);
+        const ticks arm =
+            walk_expire<Config>(*seat_->leaf_, seat_->childmask_, now, run, id(), *seat_->tracer_);
         note_armed(arm);
         return arm;
     }
@@ -184,16 +198,18 @@ public:
     /// what has to be taken over, and by whom. A CPU that does not take part leaves nothing
     /// behind but what it has to arm, so that to leave twice does no harm.
     ///
-    /// Who begins to expire after this call leaves the CPU's timers alone; an expirer that is
-    /// inside `run` for it already goes on. Lock-free, without contention as `deactivate` or
-    /// `new_expiry`; to find a successor, one load for each CPU that arrived before it.
-    departure leave() const noexcept {
+    /// Whoever begins to expire after this call leaves the CPU's timers alone. One that began
+    /// before may still call `run` for it, once, also after this call: the timers must stay
+    /// until every `expire` that was under way has returned. Lock-free, without contention as
+    /// `deactivate` or `new_expiry`; to find a successor, two loads for each CPU asked.
+    [[nodiscard]] departure leave() const noexcept {
         if (!seat_->takes_part_.get()) return {.arm = seat_->armed_.get()};
         seat_->takes_part_.set(false);
         // (V1) relaxed store of seat.available; pairs with (V2). Before the walk, whose swaps
         //      and slots carry it to whoever finds all idle after this walk did not.
         //      killed by: available_after_walk
-        if constexpr (Config::steps::unavailable_first) seat_->available_.store(0, Config::orders::available_store);
+        if constexpr (Config::steps::unavailable_first)
+            seat_->available_.store(0, Config::orders::available_store);
         departure left;
         if (seat_->awake_.get()) {
             left.due = walk_inactive<Config>(*seat_->leaf_, seat_->childmask_, seat_->id_, *seat_->tracer_);
@@ -202,7 +218,8 @@ public:
             left.due = tell_new_expiry(never);
         }
         seat_->armed_.set(left.arm);
-        if constexpr (!Config::steps::unavailable_first) seat_->available_.store(0, Config::orders::available_store);
+        if constexpr (!Config::steps::unavailable_first)
+            seat_->available_.store(0, Config::orders::available_store);
         report(event::cpu_unavailable{id(), leaf().id(), event::never});
         if (left.due != never) left.by = seat_->roster_->first_available();
         return left;
@@ -211,7 +228,7 @@ public:
     /// The CPU takes part from now on, awake or idle as it is. Returns what it has to arm, as
     /// `deactivate` does; `never` when it is awake. For a CPU that takes part already nothing
     /// changes. Lock-free, without contention as `activate` or `new_expiry`.
-    ticks join() const noexcept {
+    [[nodiscard]] ticks join() const noexcept {
         const bool awake = seat_->awake_.get();
         ticks due = never;
         if (!seat_->takes_part_.get()) {
@@ -224,7 +241,8 @@ public:
         }
         if constexpr (has_expiries<Config>) {
             if (awake) return never;
-            const ticks arm = due == never ? walk_new_expiry<Config>(*seat_->leaf_, id(), *seat_->tracer_) : tell_new_expiry(due);
+            const ticks arm = due == never ? walk_new_expiry<Config>(*seat_->leaf_, id(), *seat_->tracer_)
+                                           : tell_new_expiry(due);
             note_armed(arm);
             return arm;
         }

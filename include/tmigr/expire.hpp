@@ -134,7 +134,8 @@ ticks walk_expire(group<Config>& leaf, typename group<Config>::mask_type child, 
         group<Config>* const up = g->parent();
         // On every level: a new root may not know yet what the groups below it wait for, and
         // whoever grows the tree relies on it that who armed that keeps it armed (carry_up).
-        if (idle && (Config::steps::remember_lower_groups || up == nullptr)) first = std::min(first, earliest(*g));
+        if (idle && (Config::steps::remember_lower_groups || up == nullptr))
+            first = std::min(first, earliest(*g));
         if (up == nullptr) return idle ? first : never;
         if (any) refresh(*up, *g, on, tracer);
         child = g->groupmask();

@@ -28,6 +28,10 @@ public:
     using slot_cell = typename Config::atomics::template atomic<slot_type>;
     static constexpr unsigned children = Config::state::children;
 
+    // (S1) stands for all of them.
+    static_assert(requires { Config::orders::slot_scan; },
+                  "tmigr::slot_table: a configuration with a slot derives from tmigr::expiry_config, which has "
+                  "the memory orders for it");
     static_assert(Config::atomics::template is_always_lock_free<slot_type>,
                   "tmigr::group: this backend would hide a lock in a slot of that size. Take a smaller "
                   "slot, or tmigr::boost_atomics with -mcx16 on x86-64");
@@ -43,7 +47,8 @@ public:
 
 private:
     template <std::size_t... I>
-    explicit slot_table(std::index_sequence<I...>) noexcept : slots_{{((void)I, slot_cell(slot_type{}))...}} {}
+    explicit slot_table(std::index_sequence<I...>) noexcept
+        : slots_{{((void)I, slot_cell(slot_type{}))...}} {}
 
     std::array<slot_cell, children> slots_;
 
@@ -112,7 +117,8 @@ public:
                   "word, or tmigr::boost_atomics with -mcx16 on x86-64");
 
     group(group_id id, unsigned level, family_id family, pick how) noexcept
-        : word_(state{}), groupmask_(mask_type{0}), level_(static_cast<std::uint8_t>(level)), how_(how), family_(family), parent_(nullptr), id_(id) {
+        : word_(state{}), groupmask_(mask_type{0}), level_(static_cast<std::uint8_t>(level)), 
+          how_(how), family_(family), parent_(nullptr), id_(id) {
         layout();
     }
     group(const group&) = delete;

@@ -46,7 +46,8 @@ void walk_carried(group<Config>& child_of_start, cpu_id on, typename Config::tra
         typename Config::state next;
         do {
             // (G4) relaxed load of the child's word: ordered after (G3) or a failed (G5).
-            if (Config::steps::carry_only_active && !child->word().load(orders::carry_child_load).is_active()) return;
+            if (Config::steps::carry_only_active && !child->word().load(orders::carry_child_load).is_active())
+                return;
             next = seen.activated(child->groupmask(), g->how());
             // (G5) acq_rel swap of group.word, acquire on failure; pairs with (D1), (D3).
             //      carries: that the child was active. Failure: as (G3).
@@ -78,7 +79,8 @@ void carry_up(group<Config>& old_root, cpu_id on, typename Config::tracer& trace
     if (seen.is_active()) walk_carried<Config>(old_root, on, tracer);
     if constexpr (has_expiries<Config> && Config::steps::refresh_after_link) {
         group<Config>* child = &old_root;
-        for (group<Config>* g = child->parent(); g != nullptr; child = g, g = g->parent()) refresh(*g, *child, on, tracer);
+        for (group<Config>* g = child->parent(); g != nullptr; child = g, g = g->parent())
+            refresh(*g, *child, on, tracer);
     }
 }
 

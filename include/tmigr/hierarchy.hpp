@@ -113,15 +113,16 @@ public:
         return first != nullptr ? top_of(first->leaf()) : nullptr;
     }
 
-    /// Whether anybody is awake. Wait-free; may be stale when it returns.
+    /// Whether anybody is awake. Wait-free; may be stale when it returns, and may be false while
+    /// the tree grows above whoever is awake.
     bool any_active() const noexcept {
         const group_type* const top = root();
         return top != nullptr && top->current().is_active();
     }
 
     /// The CPU in charge of everything: the migrator of the root's migrator and so on
-    /// down. Empty when nobody is awake, or when a walk changed the path on the way. Three
-    /// loads per level; may be stale when it returns. Wait-free.
+    /// down. Empty when nobody is awake, when a walk changed the path on the way, or while the
+    /// tree grows above whoever is awake. Three loads per level; may be stale when it returns. Wait-free.
     std::optional<cpu_id> migrator() const noexcept {
         const group_type* const top = root();
         return top != nullptr ? find_migrator(*top) : std::nullopt;
@@ -186,7 +187,7 @@ private:
                 break;
             }
             case growth_step::kind::carry_up_old_root: {
-                tmigr::carry_up<Config>(groups_[step.child], info.id, tracer_);
+                carry_up<Config>(groups_[step.child], info.id, tracer_);
                 break;
             }
         }

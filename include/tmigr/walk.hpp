@@ -105,7 +105,7 @@ ticks walk_inactive(group<Config>& start, typename Config::state::mask_type chil
             const bool awake_again = below != nullptr && below->word().load(orders::deactivate_child_load).is_active();
             next = awake_again ? seen.touched() : seen.deactivated(child);
             // (D3) acq_rel swap of group.word, acquire on failure; pairs with (A2), (G2), (G3),
-            //      (G5), and with (N2), (S3).
+            //      (G5), and with (N2), (S3), (Q3).
             //      failure: (D2) must be read afresh, as after (D1).
             //      killed by: walks_inactive_retry_relaxed
             //      success: sees the parent that the group got before it was swapped by (G2);

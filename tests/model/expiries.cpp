@@ -223,6 +223,22 @@ struct expiry_against_new_expiry : rl::test_suite<expiry_against_new_expiry<Conf
     void after() { RL_ASSERT(s.first_armed() <= 15); }
 };
 
+/// A CPU asks what it would have to arm while the only other one falls asleep with a timer: it
+/// would have nothing to arm, or not later than that.
+template <class Config, rl::test_result_e Expected>
+struct peek_against_sleep : rl::test_suite<peek_against_sleep<Config, Expected>, 2, Expected> {
+    sleepers<Config> s;
+    void before() { s.wake(0), s.wake(1); }
+    void thread(unsigned i) {
+        if (i == 0) {
+            s.sleep(0, 5);
+        } else {
+            const ticks forecast = s.tree.cpu(1).peek(9);
+            RL_ASSERT(forecast == never || forecast <= 5);
+        }
+    }
+};
+
 /// Two CPUs find the same sleeper's timer due: one of them runs it, and what `run` touches
 /// needs no lock of the user's as long as the owner sleeps.
 template <class Config, rl::test_result_e Expected>
@@ -270,6 +286,7 @@ struct without_tag : library {
 TMIGR_WEAKER(library, slot_scan_acquire, slot_scan, acquire);
 TMIGR_WEAKER(library, refresh_state_acquire, refresh_state, acquire);
 TMIGR_WEAKER(library, refresh_swap_acq_rel, refresh_swap, acq_rel);
+TMIGR_WEAKER(library, peek_load_relaxed, peek_load, relaxed);
 TMIGR_WEAKER(library, new_slot_release, new_slot_store, release);
 TMIGR_WEAKER(library, new_state_acquire, new_state_load, acquire);
 TMIGR_WEAKER(library, deactivate_swap_acq_rel, deactivate_swap, acq_rel);
@@ -302,6 +319,7 @@ int main(int argc, char** argv) {
     ok &= sound<two_refreshes_against_owner>("two_refreshes_against_owner", longer);
     ok &= sound<expiry_against_owner>("expiry_against_owner", longer);
     ok &= sound<expiry_against_new_expiry>("expiry_against_new_expiry", longer);
+    ok &= sound<peek_against_sleep>("peek_against_sleep", longer);
     ok &= sound<two_expirers>("two_expirers", longer);
 
     ok &= TMIGR_TWIN(flapping, one_refresh, user_assert_failed, random);
@@ -315,6 +333,7 @@ int main(int argc, char** argv) {
     ok &= TMIGR_TWIN(last_sleeper_against_new_expiry, new_state_acquire, user_assert_failed, random);
     ok &= TMIGR_TWIN(last_sleeper_against_new_expiry, deactivate_swap_acq_rel, user_assert_failed, random);
     ok &= TMIGR_TWIN(two_sleepers_of_one_leaf, deactivate_swap_acquire, user_assert_failed, random);
+    ok &= TMIGR_TWIN(peek_against_sleep, peek_load_relaxed, user_assert_failed, random);
     ok &= TMIGR_TWIN(two_expirers, claim_swap_relaxed, data_race, random);
     ok &= TMIGR_TWIN(two_expirers, claim_release_relaxed, data_race, random);
     // A stale load makes one of the two attempts void; random schedules hardly find it.

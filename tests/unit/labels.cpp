@@ -164,3 +164,22 @@ TEST_CASE("what is more than relaxed has a model test that fails without, and th
         CHECK(all.count(name) == 1);
     }
 }
+
+// "`suite`: `twin`" in the documents, or "`suite` with `twin`".
+TEST_CASE("the documents name weakened twins with the suites that run them") {
+    std::string models;
+    for (const auto& entry : std::filesystem::directory_iterator(root / "tests" / "model")) models += text_of(entry.path());
+    std::size_t pairs = 0;
+    for (const char* file : {"algorithm.md", "known-faults.md"}) {
+        const std::string text = text_of(root / "docs" / file);
+        const std::regex pair(R"(`(\w+)`(?::| with)\s+`(\w+)`)");
+        for (std::sregex_iterator m(text.begin(), text.end(), pair), end; m != end; ++m) {
+            const std::string suite = (*m)[1], twin = (*m)[2];
+            if (models.find("struct " + suite) == std::string::npos) continue;
+            ++pairs;
+            INFO(file << ": " << suite << ", " << twin);
+            CHECK(std::regex_search(models, std::regex(suite + "(, |<)" + twin + "\\b")));
+        }
+    }
+    CHECK(pairs >= 10);
+}

@@ -135,7 +135,7 @@ public:
             if (c.awake.get()) static_cast<void>(c.handle.deactivate(never));
             if (is_awake) {
                 c.handle.activate();
-                c.handle.join();
+                static_cast<void>(c.handle.join());
             }
             c.awake.set(is_awake);
             c.promise_known.set(false);
@@ -226,7 +226,7 @@ private:
         if (c.awake.get()) return result.note(aspect::awake, 0, 1);
         c.awake.set(true);
         c.handle.activate();
-        if (!c.handle.takes_part()) c.handle.join();
+        if (!c.handle.takes_part()) static_cast<void>(c.handle.join());
         check_words(step, result);
     }
     void sleep(const trace_step& step, step_result& result) {
@@ -245,7 +245,7 @@ private:
         cpu_state& c = cpus_.at(step.cpu);
         if (!c.awake.get()) return result.note(aspect::awake, 1, 0);
         c.awake.set(false);
-        c.handle.leave();
+        static_cast<void>(c.handle.leave());
         static_cast<void>(c.handle.deactivate(never));
         check_words(step, result);
         if (step.wakeup == event::never)
