@@ -180,7 +180,8 @@ schedules interrupted_in_turn(const maker<Scene>& make, const deed<Scene>& outer
                               const deed<Scene>& inner, const verdict<Scene>& wrong = whatever_is_wrong) {
     schedules all;
     for (std::size_t at = 0, reached = 1; reached != 0; ++at)
-        for (std::size_t then = 0, inside = 1; inside != 0; ++then) {
+        for (std::size_t then = 0;; ++then) {
+            std::size_t inside = 1;
             const auto scene = make();
             const auto disturbed = [&] {
                 const interruption deeper(then, [&] { inner(*scene); });
@@ -196,6 +197,7 @@ schedules interrupted_in_turn(const maker<Scene>& make, const deed<Scene>& outer
             if (inside == 0) inner(*scene);
             all.take(wrong(*scene),
                      "before access " + std::to_string(at) + ", in there before " + std::to_string(then));
+            if (inside == 0) break;
         }
     return all;
 }
