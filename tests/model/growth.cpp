@@ -139,9 +139,10 @@ struct growth_against_relief : rl::test_suite<growth_against_relief<Config, Expe
 };
 
 /// Two threads grow the tree at once, one after the other as a lock has it: each puts a new
-/// root over the one it finds, with a new CPU. A CPU at the bottom falls asleep.
-template <class Config, rl::test_result_e Expected>
-struct two_growers : rl::test_suite<two_growers<Config, Expected>, 3, Expected> {
+/// root over the one it finds, with a new CPU. A CPU at the bottom falls asleep, or sleeps
+/// from the start.
+template <class Config, rl::test_result_e Expected, unsigned Threads = 3>
+struct two_growers : rl::test_suite<two_growers<Config, Expected, Threads>, Threads, Expected> {
     struct branch {
         group<Config> leaf, top;
         cpu_seat<Config> seat;
@@ -165,12 +166,11 @@ struct two_growers : rl::test_suite<two_growers<Config, Expected>, 3, Expected> 
         bottom.down().set(1, &sleeper);
         roster.add(sleeper);
         cpu_handle<Config>(sleeper).activate();
+        if (Threads == 2) fall_asleep();
     }
+    void fall_asleep() { armed[0] = cpu_handle<Config>(sleeper).deactivate(5); }
     void thread(unsigned i) {
-        if (i == 2) {
-            armed[0] = cpu_handle<Config>(sleeper).deactivate(5);
-            return;
-        }
+        if (i == 2) return fall_asleep();
         growing.lock();
         const unsigned n = next($);
         next($) = n + 1;
@@ -325,6 +325,7 @@ int main(int argc, char** argv) {
     ok &= sound<growth_against_all, 1, library, exhaustive>("growth_against_all", longer ? 2 : 1, longer);
     ok &= sound<growth_against_all, 2, library, exhaustive>("growth_against_all, two levels", longer ? 2 : 1, longer);
     ok &= sound<growth_against_all, 1, words_only, words_only_exhaustive>("growth_against_all, words only", longer ? 3 : 2, longer);
+    ok &= sound<two_growers, 2, library, exhaustive>("two_growers over a sleeper", longer ? 4 : 2, longer);
     ok &= sound<growth_against_relief, 1, words_only, words_only_exhaustive>("growth_against_relief, words only", longer ? 3 : 2, longer);
     ok &= model::run<two_growers<library, must_pass>>("two_growers", model::random_schedules(longer ? 1'000'000 : 50'000));
     ok &= model::run<two_growers<exhaustive, must_pass>>(longer ? "two_growers, all schedules with 3 switches" : "two_growers, all schedules with 1 switch",
