@@ -26,16 +26,16 @@ void link_below(group<Config>& child, typename Config::state::mask_type mask, gr
     if constexpr (!Config::steps::mask_before_link) child.set_groupmask(mask);
 }
 
-/// A child of `start` may be active without the groups from `start` upwards knowing of it:
-/// tells them, up to the first that had a migrator already, as long as it is true. A child
+/// `carried` may be active without the groups above knowing of it, since it just got there:
+/// tells them, up to the first that had a migrator already, as long as it is true. One
 /// that falls asleep meanwhile is not made active behind its back.
 ///
 /// Lock-free, allocates nothing. Source: ours; Linux 7.2 does it on a CPU that is awake
-/// below the child, and unconditionally.
+/// below it, so that it cannot fall asleep meanwhile.
 template <hierarchy_config Config>
-void walk_carried(group<Config>& child_of_start, cpu_id on, typename Config::tracer& tracer) noexcept {
+void walk_carried(group<Config>& carried, cpu_id on, typename Config::tracer& tracer) noexcept {
     using orders = typename Config::orders;
-    group<Config>* child = &child_of_start;
+    group<Config>* child = &carried;
     for (group<Config>* g = child->parent(); g != nullptr; child = g, g = g->parent()) {
         detail::report_visit(*g);
         // (G3) acquire load of group.word; pairs with (A2), (D3).
