@@ -125,7 +125,11 @@ private:
             return;
         }
         const auto cpu = *me.handle;
-        if (me.signalled.exchange(false) && !me.awake) return wake(c);
+        if (me.signalled.exchange(false)) {
+            if (!me.awake) return wake(c);
+            // Else the next kick would need no signal, and find the CPU asleep.
+            cpu.answer_kick();
+        }
         if (random() % 16 == 0) return me.takes_part ? leave(c) : join(c);
         if (me.awake) {
             me.timers.run(now);
@@ -173,9 +177,13 @@ private:
 
     void at_rest() noexcept {
         for (cpu_id c = 0; c < cpus_.size(); ++c)
-            if (cpus_[c].signalled.exchange(false) && !cpus_[c].awake) {
-                wake(c);
-                sleep(c, cpus_[c].timers.next());
+            if (cpus_[c].signalled.exchange(false)) {
+                if (cpus_[c].awake) {
+                    cpus_[c].handle->answer_kick();
+                } else {
+                    wake(c);
+                    sleep(c, cpus_[c].timers.next());
+                }
             }
         const auto cpu = [this](std::size_t i) -> cpu_type& { return cpus_[tree_.shape().cpus[i].info.id]; };
         ticks first_armed = never;
