@@ -31,6 +31,7 @@ struct walk_orders {
     static constexpr auto roster_load = B::acquire;           // (P3)
     static constexpr auto parent_store = B::release;          // (G1)
     static constexpr auto grow_swap = B::release;             // (G2)
+    static constexpr auto grow_retry = B::relaxed;            // (G2), on failure
     static constexpr auto carry_load = B::acquire;            // (G3)
     static constexpr auto carry_child_load = B::relaxed;      // (G4)
     static constexpr auto carry_swap = B::acq_rel;            // (G5)
@@ -40,7 +41,11 @@ struct walk_orders {
     static constexpr auto available_store = B::relaxed;       // (V1)
     static constexpr auto available_load = B::relaxed;        // (V2)
     static constexpr auto kick_swap = B::release;             // (K1)
+    static constexpr auto kick_retry = B::relaxed;            // (K1), on failure
     static constexpr auto kicked_swap = B::acquire;           // (K2)
+    static constexpr auto kicked_retry = B::relaxed;          // (K2), on failure
+    static constexpr auto kick_load = B::relaxed;             // (K3)
+    static constexpr auto kicked_load = B::relaxed;           // (K4)
 };
 
 /// The same with expiries: (D3) and (G1) get stronger, the accesses to slots and claims are
@@ -50,6 +55,7 @@ struct expiry_orders : walk_orders<B> {
     static constexpr auto deactivate_swap = B::seq_cst;    // (D3)
     static constexpr auto sleep_slot_store = B::release;   // (O1)
     static constexpr auto wake_slot_store = B::relaxed;    // (O2)
+    static constexpr auto own_slot_load = B::relaxed;      // (O3)
     static constexpr auto slot_query = B::relaxed;         // (Q2)
     static constexpr auto peek_load = B::acquire;          // (Q3)
     static constexpr auto slot_scan = B::seq_cst;          // (S1)
@@ -63,8 +69,10 @@ struct expiry_orders : walk_orders<B> {
     static constexpr auto parent_store = B::seq_cst;       // (G1)
     static constexpr auto expire_state_load = B::relaxed;  // (X1)
     static constexpr auto claim_swap = B::acquire;         // (X2)
+    static constexpr auto claim_retry = B::relaxed;        // (X2), on failure
     static constexpr auto claim_release = B::release;      // (X3)
     static constexpr auto expire_slot_swap = B::relaxed;   // (X4)
+    static constexpr auto expire_slot_retry = B::relaxed;  // (X4), on failure
 };
 
 /// What happens on misuse, such as waking a CPU that is awake: `assert`, so nothing where
@@ -106,6 +114,9 @@ struct algorithm_steps {
     static constexpr bool write_unchanged_slot = true;
     /// Expiries are published before the active bit is cleared.
     static constexpr bool publish_first = true;
+    /// A group's bit is cleared only if a look at the group, after that at its parent, finds
+    /// it idle.
+    static constexpr bool clear_only_idle = true;
     /// A sleeper's walk goes on from a group that was idle before.
     static constexpr bool leave_idle_groups = true;
     /// A group knows its bit in the parent before anybody finds the way there.
@@ -116,6 +127,10 @@ struct algorithm_steps {
     static constexpr bool carry_only_active = true;
     /// A sleeper that looks for due timers arms for every group on its way, not for the root only.
     static constexpr bool remember_lower_groups = true;
+    /// Who runs a sleeper's timers has claimed the sleeper.
+    static constexpr bool claim_sleepers = true;
+    /// Who ran a sleeper's timers leaves the slot alone if the sleeper wrote there meanwhile.
+    static constexpr bool owner_wins = true;
     /// A CPU that leaves is no successor any more from before its walk.
     static constexpr bool unavailable_first = true;
     /// The new root learns of what the old one's sleepers wait for.

@@ -267,12 +267,12 @@ public:
     /// no memory.
     bool kick() const noexcept {
         auto& cell = seat_->kicked_;
-        // relaxed: a first guess.
-        std::uint32_t seen = cell.load(Config::atomics::relaxed);
+        // (K3) relaxed load of seat.kicked: a first guess, (K1) decides.
+        std::uint32_t seen = cell.load(Config::orders::kick_load);
         // (K1) release swap of seat.kicked, also from 1 to 1; pairs with (K2).
         //      carries: what the kicker wants done.
         //      killed by: kick_swap_relaxed
-        while (!cell.compare_exchange_weak(seen, 1, Config::orders::kick_swap, Config::atomics::relaxed)) {
+        while (!cell.compare_exchange_weak(seen, 1, Config::orders::kick_swap, Config::orders::kick_retry)) {
         }
         return seen == 0;
     }
@@ -282,13 +282,13 @@ public:
     /// relaxed load when nobody kicked.
     bool answer_kick() const noexcept {
         auto& cell = seat_->kicked_;
-        // relaxed: a kick that it misses has a signal under way.
-        std::uint32_t seen = cell.load(Config::atomics::relaxed);
+        // (K4) relaxed load of seat.kicked: a kick that it misses has a signal under way.
+        std::uint32_t seen = cell.load(Config::orders::kicked_load);
         if (seen == 0) return false;
         // (K2) acquire swap of seat.kicked; pairs with (K1).
         //      sees: what the kickers want done, the silent ones too.
         //      killed by: kicked_swap_relaxed
-        while (!cell.compare_exchange_weak(seen, 0, Config::orders::kicked_swap, Config::atomics::relaxed)) {
+        while (!cell.compare_exchange_weak(seen, 0, Config::orders::kicked_swap, Config::orders::kicked_retry)) {
         }
         return true;
     }
@@ -327,9 +327,9 @@ private:
         return due;
     }
     auto own_slot() const noexcept {
-        // relaxed: only the tag matters, and it must differ only from the owner's last; a due
-        // time that is out of date is early.
-        return seat_->leaf_->table().slot_of(seat_->childmask_).load(Config::atomics::relaxed);
+        // (O3) relaxed load of the own slot: only the tag matters, and it must differ only from
+        //      the owner's last; a due time that is out of date is early.
+        return seat_->leaf_->table().slot_of(seat_->childmask_).load(Config::orders::own_slot_load);
     }
     template <class Order>
     void store_slot(ticks due, Order order) const noexcept {

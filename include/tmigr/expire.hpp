@@ -24,11 +24,12 @@ template <hierarchy_config Config>
 class claim {
 public:
     explicit claim(cpu_seat<Config>& seat) noexcept : cell_(seat.claimed()) {
+        if constexpr (!Config::steps::claim_sleepers) return;
         std::uint32_t free = 0;
         // (X2) acquire swap of seat.claimed; pairs with (X3).
         //      sees: what the previous expirer of this CPU did to its timers.
         //      killed by: claim_swap_relaxed
-        held_ = cell_.compare_exchange_strong(free, 1, Config::orders::claim_swap, Config::atomics::relaxed);
+        held_ = cell_.compare_exchange_strong(free, 1, Config::orders::claim_swap, Config::orders::claim_retry);
     }
     claim(const claim&) = delete;
     claim& operator=(const claim&) = delete;
@@ -36,13 +37,13 @@ public:
         // (X3) release store of seat.claimed; pairs with (X2).
         //      carries: what `run` did to the timers of the CPU.
         //      killed by: claim_release_relaxed
-        if (held_) cell_.store(0, Config::orders::claim_release);
+        if (Config::steps::claim_sleepers && held_) cell_.store(0, Config::orders::claim_release);
     }
     explicit operator bool() const noexcept { return held_; }
 
 private:
     typename cpu_seat<Config>::flag_cell& cell_;
-    bool held_;
+    bool held_ = true;
 };
 
 /// The one who expires: what a walk needs to know of it.
@@ -77,9 +78,13 @@ void expire_cpu(group<Config>& leaf, unsigned place, const expirer<Config, Run>&
         if (!is_due(seen.due(), me.now)) return;
         me.report(event::handle_remote_cpu{sleeper.id(), leaf.id(), event::never});
         const ticks next = me.run(sleeper.id(), me.now);
+        if constexpr (!Config::steps::owner_wins) {
+            cell.store(seen.by_other(next), Config::orders::expire_slot_swap);
+            return;
+        }
         // (X4) relaxed swap of the slot: when the owner wrote meanwhile its word stays.
         if (cell.compare_exchange_strong(seen, seen.by_other(next), Config::orders::expire_slot_swap,
-                                         Config::atomics::relaxed))
+                                         Config::orders::expire_slot_retry))
             detail::report_slot<Config>(me.tracer, nullptr, sleeper.id(), leaf, seen.due(), next, me.on);
     }
 }

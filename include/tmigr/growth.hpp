@@ -74,7 +74,7 @@ void carry_up(group<Config>& old_root, cpu_id on, typename Config::tracer& trace
     auto seen = old_root.word().load(orders::activate_load);
     if constexpr (Config::steps::swap_after_link)
         while (!old_root.word().compare_exchange_weak(seen, seen.touched(), orders::grow_swap,
-                                                      Config::atomics::relaxed)) {
+                                                      orders::grow_retry)) {
         }
     if (seen.is_active()) walk_carried<Config>(old_root, on, tracer);
     if constexpr (has_expiries<Config> && Config::steps::refresh_after_link) {

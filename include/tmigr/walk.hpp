@@ -102,7 +102,8 @@ ticks walk_inactive(group<Config>& start, typename Config::state::mask_type chil
         do {
             // (D2) relaxed load of the word below: ordered after (D1) or a failed (D3). A
             //      wake-up that it misses has not swapped this group yet, and will.
-            const bool awake_again = below != nullptr && below->word().load(orders::deactivate_child_load).is_active();
+            const bool awake_again = Config::steps::clear_only_idle && below != nullptr &&
+                                     below->word().load(orders::deactivate_child_load).is_active();
             next = awake_again ? seen.touched() : seen.deactivated(child);
             // (D3) acq_rel swap of group.word, acquire on failure; pairs with (A2), (G2), (G3),
             //      (G5), and with (N2), (S3), (Q3).
