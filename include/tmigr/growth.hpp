@@ -50,7 +50,7 @@ void walk_carried(group<Config>& carried, cpu_id on, typename Config::tracer& tr
                 return;
             next = seen.activated(child->groupmask(), g->how());
             // (G5) acq_rel swap of group.word, acquire on failure; pairs with (D1), (D3).
-            //      carries: that the child was active. Failure: as (G3).
+            //      carries: that the child was active. Failure: as (G3); it acquires because of that.
             //      killed by: carry_swap_acquire, carry_retry_relaxed
         } while (!g->word().compare_exchange_weak(seen, next, orders::carry_swap, orders::carry_retry));
         detail::report_word<event::group_set_cpu_active>(tracer, *g, g->parent(), next, child->groupmask(), on);
@@ -67,7 +67,7 @@ void walk_carried(group<Config>& carried, cpu_id on, typename Config::tracer& tr
 template <hierarchy_config Config>
 void carry_up(group<Config>& old_root, cpu_id on, typename Config::tracer& tracer) noexcept {
     using orders = typename Config::orders;
-    // (G2) release swap of group.word; pairs with (A2), (D3).
+    // (G2) release swap of group.word; pairs with (A2), (D1), (D3).
     //      carries: the link (G1). A walker comes before and is seen, or after and sees it.
     //      killed by: grow_swap_relaxed, load_instead_of_swap
     //      The load before is a first guess, as (A1).

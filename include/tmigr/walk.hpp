@@ -57,7 +57,7 @@ void walk_active(group<Config>& start, typename Config::state::mask_type child, 
         //      (G3).
         //      carries: the words of the levels below, changed before this one is told.
         //      sees: the parent that the group got before it was swapped by (G2).
-        //      killed by: walks_active_swap_relaxed, activate_swap_release
+        //      killed by: activate_swap_acquire, activate_swap_release
         do next = seen.activated(child, g->how());
         while (!g->word().compare_exchange_weak(seen, next, orders::activate_swap, orders::activate_retry));
         const bool goes_on = !seen.has_migrator();
@@ -93,10 +93,11 @@ ticks walk_inactive(group<Config>& start, typename Config::state::mask_type chil
         detail::report_visit(*g);
         if constexpr (has_expiries<Config> && Config::steps::publish_first)
             if (below != nullptr) refresh(*g, *below, on, tracer);
-        // (D1) acquire load of group.word; pairs with (A2), (G5).
+        // (D1) acquire load of group.word; pairs with (A2), (G2), (G5).
         //      sees: a wake-up of the group below, if its news is already in this word; so
-        //      (D2) is not older than what (D3) compares with.
-        //      killed by: walks_inactive_load_relaxed
+        //      (D2) is not older than what (D3) compares with. And the parent that the group
+        //      got before it was swapped by (G2).
+        //      killed by: deactivate_load_relaxed
         auto seen = g->word().load(orders::deactivate_load);
         typename Config::state next;
         do {
@@ -107,11 +108,11 @@ ticks walk_inactive(group<Config>& start, typename Config::state::mask_type chil
             next = awake_again ? seen.touched() : seen.deactivated(child);
             // (D3) acq_rel swap of group.word, acquire on failure; pairs with (A2), (G2), (G3),
             //      (G5), and with (N2), (S3), (Q3).
-            //      failure: (D2) must be read afresh, as after (D1).
-            //      killed by: walks_inactive_retry_relaxed
-            //      success: sees the parent that the group got before it was swapped by (G2);
-            //      carries that the groups below are idle.
-            //      killed by: sleep_swap_release, sleep_swap_acquire
+            //      failure: as (D1), and (D2) must be read afresh.
+            //      killed by: deactivate_retry_relaxed
+            //      success: carries that the groups below are idle. It acquires only because its
+            //      failure does (docs/memory-orders.md, "What could be lowered").
+            //      killed by: sleep_swap_acquire
             //      With expiries it is seq_cst: against (N1), (N2) and (S1) to (S4) either the
             //      one who sleeps sees the slot or the other sees the group idle.
             //      killed by: deactivate_swap_acq_rel, deactivate_swap_acquire

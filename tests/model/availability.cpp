@@ -272,26 +272,26 @@ TMIGR_WEAKER(library, kick_swap_relaxed, kick_swap, relaxed);
 TMIGR_WEAKER(library, kicked_swap_relaxed, kicked_swap, relaxed);
 
 template <template <class, rl::test_result_e> class Suite>
-bool sound(const char* name, unsigned switches, bool longer) {
+bool sound(const char* name, unsigned switches) {
     return model::sound<Suite<library, must_pass>, Suite<exhaustive, must_pass>>(
-        name, longer ? 1'000'000 : 100'000, switches);
+        name, model::asked.longer ? 1'000'000 : 100'000, switches);
 }
 
 }  // namespace
 
-/// `availability long` searches deeper: minutes instead of seconds.
 int main(int argc, char** argv) {
-    const bool longer = argc > 1 && std::string_view(argv[1]) == "long";
+    model::start(argc, argv);
+    const bool longer = model::asked.longer;
     const unsigned two_threads = longer ? 4 : 2;
     bool ok = true;
-    ok &= sound<leave_of_the_last_against_spurious_expire>("leave_of_the_last_against_spurious_expire", two_threads, longer);
-    ok &= sound<two_leave_at_once>("two_leave_at_once", two_threads, longer);
-    ok &= sound<leave_against_sleep>("leave_against_sleep", two_threads, longer);
-    ok &= sound<join_against_leave>("join_against_leave", two_threads, longer);
-    ok &= sound<leave_against_expiry>("leave_against_expiry", two_threads, longer);
-    ok &= sound<arrival>("arrival", two_threads, longer);
-    ok &= sound<kicks>("kicks", longer ? 3 : 2, longer);
-    ok &= sound<kicks_while_awake>("kicks_while_awake", 3, longer);
+    ok &= sound<leave_of_the_last_against_spurious_expire>("leave_of_the_last_against_spurious_expire", two_threads);
+    ok &= sound<two_leave_at_once>("two_leave_at_once", two_threads);
+    ok &= sound<leave_against_sleep>("leave_against_sleep", two_threads);
+    ok &= sound<join_against_leave>("join_against_leave", two_threads);
+    ok &= sound<leave_against_expiry>("leave_against_expiry", two_threads);
+    ok &= sound<arrival>("arrival", two_threads);
+    ok &= sound<kicks>("kicks", longer ? 3 : 2);
+    ok &= sound<kicks_while_awake>("kicks_while_awake", 3);
 
     const auto random = model::random_schedules(1'000'000);
     ok &= TMIGR_TWIN(two_leave_at_once, available_after_walk, user_assert_failed, random);

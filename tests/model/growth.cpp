@@ -274,7 +274,7 @@ constexpr auto must_pass = rl::test_result_success;
 
 // One thing weakened each.
 TMIGR_WEAKER(library, parent_load_relaxed, parent_load, relaxed);
-TMIGR_WEAKER(library, parent_store_relaxed, parent_store, relaxed);
+TMIGR_WEAKER(words_only, parent_store_relaxed, parent_store, relaxed);
 TMIGR_WEAKER(library, parent_store_release, parent_store, release);
 TMIGR_WEAKER(library, new_parent_acquire, new_parent_load, acquire);
 TMIGR_WEAKER(words_only, roster_load_relaxed, roster_load, relaxed);
@@ -287,10 +287,13 @@ TMIGR_WEAKER(words_only, sleep_swap_acquire, deactivate_swap, acquire);
 TMIGR_WEAKER(words_only, carry_load_relaxed, carry_load, relaxed);
 TMIGR_WEAKER(words_only, carry_swap_acquire, carry_swap, acquire);
 TMIGR_WEAKER(words_only_exhaustive, carry_retry_relaxed, carry_retry, relaxed);
-struct sleep_swap_release : words_only {
-    struct orders : words_only::orders {
+// The acquire half of these two is asked for by the rule that a failure is not more ordered than
+// a success; no test needs it, since a load or a failed swap before acquired the same word.
+template <class Base>
+struct weaker_than_the_rule : Base {
+    struct orders : Base::orders {
         static constexpr auto deactivate_swap = relacy_atomics::release;
-        static constexpr auto deactivate_retry = relacy_atomics::relaxed;
+        static constexpr auto carry_swap = relacy_atomics::release;
     };
 };
 
@@ -303,38 +306,42 @@ TMIGR_WITHOUT(library, root_alone, remember_lower_groups);
 TMIGR_WITHOUT(exhaustive, carried_blindly, carry_only_active);
 
 template <template <class, rl::test_result_e, unsigned> class Suite, unsigned Levels, class Random, class Exhaustive>
-bool sound(const char* name, unsigned switches, bool longer) {
+bool sound(const char* name, unsigned switches) {
     return model::sound<Suite<Random, must_pass, Levels>, Suite<Exhaustive, must_pass, Levels>>(
-        name, longer ? 1'000'000 : 50'000, switches);
+        name, model::asked.longer ? 1'000'000 : 50'000, switches);
 }
 
 }  // namespace
 
-/// `growth long` searches deeper: minutes instead of seconds.
 int main(int argc, char** argv) {
-    const bool longer = argc > 1 && std::string_view(argv[1]) == "long";
+    model::start(argc, argv);
+    const bool longer = model::asked.longer;
     bool ok = true;
-    ok &= sound<growth_against_sleep, 1, library, exhaustive>("growth_against_sleep", longer ? 4 : 2, longer);
-    ok &= sound<growth_against_sleep, 2, library, exhaustive>("growth_against_sleep, two levels", longer ? 4 : 2, longer);
-    ok &= sound<growth_against_wake, 1, library, exhaustive>("growth_against_wake", longer ? 4 : 2, longer);
-    ok &= sound<growth_against_wake, 2, library, exhaustive>("growth_against_wake, two levels", longer ? 4 : 2, longer);
-    ok &= sound<growth_over_sleepers, 1, library, exhaustive>("growth_over_sleepers", longer ? 4 : 2, longer);
-    ok &= sound<growth_over_sleepers, 2, library, exhaustive>("growth_over_sleepers, two levels", longer ? 4 : 2, longer);
-    ok &= sound<growth_against_interrupt, 1, library, exhaustive>("growth_against_interrupt", longer ? 4 : 2, longer);
-    ok &= sound<growth_against_interrupt, 2, library, exhaustive>("growth_against_interrupt, two levels", longer ? 4 : 2, longer);
-    ok &= sound<growth_against_all, 1, library, exhaustive>("growth_against_all", longer ? 2 : 1, longer);
-    ok &= sound<growth_against_all, 2, library, exhaustive>("growth_against_all, two levels", longer ? 2 : 1, longer);
-    ok &= sound<growth_against_all, 1, words_only, words_only_exhaustive>("growth_against_all, words only", longer ? 3 : 2, longer);
-    ok &= sound<two_growers, 2, library, exhaustive>("two_growers over a sleeper", longer ? 4 : 2, longer);
-    ok &= sound<growth_against_relief, 1, words_only, words_only_exhaustive>("growth_against_relief, words only", longer ? 3 : 2, longer);
+    ok &= sound<growth_against_sleep, 1, library, exhaustive>("growth_against_sleep", longer ? 4 : 2);
+    ok &= sound<growth_against_sleep, 2, library, exhaustive>("growth_against_sleep, two levels", longer ? 4 : 2);
+    ok &= sound<growth_against_wake, 1, library, exhaustive>("growth_against_wake", longer ? 4 : 2);
+    ok &= sound<growth_against_wake, 2, library, exhaustive>("growth_against_wake, two levels", longer ? 4 : 2);
+    ok &= sound<growth_over_sleepers, 1, library, exhaustive>("growth_over_sleepers", longer ? 4 : 2);
+    ok &= sound<growth_over_sleepers, 2, library, exhaustive>("growth_over_sleepers, two levels", longer ? 4 : 2);
+    ok &= sound<growth_against_interrupt, 1, library, exhaustive>("growth_against_interrupt", longer ? 4 : 2);
+    ok &= sound<growth_against_interrupt, 2, library, exhaustive>("growth_against_interrupt, two levels", longer ? 4 : 2);
+    ok &= sound<growth_against_all, 1, library, exhaustive>("growth_against_all", longer ? 2 : 1);
+    ok &= sound<growth_against_all, 2, library, exhaustive>("growth_against_all, two levels", longer ? 2 : 1);
+    ok &= sound<growth_against_all, 1, words_only, words_only_exhaustive>("growth_against_all, words only", longer ? 3 : 2);
+    ok &= sound<two_growers, 2, library, exhaustive>("two_growers over a sleeper", longer ? 4 : 2);
+    ok &= sound<growth_against_relief, 1, words_only, words_only_exhaustive>("growth_against_relief, words only", longer ? 3 : 2);
+    using less = weaker_than_the_rule<words_only>;
+    using less_exhaustive = weaker_than_the_rule<words_only_exhaustive>;
+    ok &= sound<growth_against_all, 1, less, less_exhaustive>("growth_against_all, weaker_than_the_rule", longer ? 3 : 2);
+    ok &= sound<growth_against_sleep, 2, less, less_exhaustive>("growth_against_sleep, weaker_than_the_rule", longer ? 4 : 2);
+    ok &= sound<growth_against_relief, 1, less, less_exhaustive>("growth_against_relief, weaker_than_the_rule", longer ? 3 : 2);
     ok &= model::run<two_growers<library, must_pass>>("two_growers", model::random_schedules(longer ? 1'000'000 : 50'000));
-    ok &= model::run<two_growers<exhaustive, must_pass>>(longer ? "two_growers, all schedules with 3 switches" : "two_growers, all schedules with 1 switch",
-                                                         model::all_schedules_with(longer ? 3 : 1));
+    ok &= model::run<two_growers<exhaustive, must_pass>>("two_growers", model::all_schedules_with(longer ? 3 : 1));
 
     ok &= model::run<query_against_new_leaf<words_only, must_pass>>("query_against_new_leaf", model::random_schedules(longer ? 1'000'000 : 50'000));
-    ok &= model::run<query_against_new_leaf<words_only_exhaustive, must_pass>>("query_against_new_leaf, all schedules with 4 switches", model::all_schedules_with(4));
+    ok &= model::run<query_against_new_leaf<words_only_exhaustive, must_pass>>("query_against_new_leaf", model::all_schedules_with(4));
     ok &= model::run<query_against_first_cpu<words_only, must_pass>>("query_against_first_cpu", model::random_schedules(longer ? 1'000'000 : 50'000));
-    ok &= model::run<query_against_first_cpu<words_only_exhaustive, must_pass>>("query_against_first_cpu, all schedules with 4 switches", model::all_schedules_with(4));
+    ok &= model::run<query_against_first_cpu<words_only_exhaustive, must_pass>>("query_against_first_cpu", model::all_schedules_with(4));
     ok &= model::run<queries_against_growth<words_only, must_pass>>("queries_against_growth", model::random_schedules(longer ? 1'000'000 : 20'000));
 
     const auto random = model::random_schedules(1'000'000);
@@ -350,7 +357,6 @@ int main(int argc, char** argv) {
     ok &= TMIGR_TWIN(growth_over_sleepers, no_refresh_after_link, user_assert_failed, random);
     ok &= TMIGR_TWIN(growth_against_interrupt, root_alone, user_assert_failed, random);
     ok &= TMIGR_TWIN(growth_against_all, sleep_swap_acquire, user_assert_failed, random);
-    ok &= TMIGR_TWIN(growth_against_all, sleep_swap_release, user_assert_failed, random);
     ok &= TMIGR_TWIN(growth_against_all, carry_load_relaxed, user_assert_failed, random);
     ok &= TMIGR_TWIN(growth_against_relief, carry_swap_acquire, user_assert_failed, random);
     ok &= TMIGR_TWIN(query_against_first_cpu, roster_load_relaxed, unitialized_access, random);
@@ -358,9 +364,7 @@ int main(int argc, char** argv) {
     ok &= TMIGR_TWIN(query_against_new_leaf, down_load_relaxed, unitialized_access, random);
     ok &= TMIGR_TWIN(query_against_new_leaf, down_store_relaxed, unitialized_access, random);
     // A whole walk has to fit between two steps of the one who grows; random schedules hardly do that.
-    ok &= model::run<growth_against_sleep<carried_blindly, rl::test_result_user_assert_failed>>(
-        "growth_against_sleep, carried_blindly, all schedules with 2 switches", model::all_schedules_with(2));
-    ok &= model::run<growth_against_sleep<carry_retry_relaxed, rl::test_result_user_assert_failed>>(
-        "growth_against_sleep, carry_retry_relaxed, all schedules with 2 switches", model::all_schedules_with(2));
+    ok &= TMIGR_TWIN(growth_against_sleep, carried_blindly, user_assert_failed, model::all_schedules_with(2));
+    ok &= TMIGR_TWIN(growth_against_sleep, carry_retry_relaxed, user_assert_failed, model::all_schedules_with(2));
     return ok ? 0 : 1;
 }

@@ -7,6 +7,8 @@
 #include "model.hpp"
 #include "small_tree.hpp"
 
+#include <cstdint>
+
 using namespace tmigr;
 namespace model = tmigr::model;
 using model::small_tree;
@@ -61,53 +63,96 @@ struct relieving_walks : rl::test_suite<relieving_walks<Config, Expected>, 2, Ex
     void after() { RL_ASSERT(tree.at_rest_with(2)); }
 };
 
+/// CPU 0 falls asleep, and is perhaps held up before it swaps the root, while that changes `2 *
+/// Flicks + 2` times: for a seq of so few bits that it has come round by then, the wrong thing
+/// happens. Three CPUs of one group: a change that nobody sees by the bits takes a wake-up that
+/// overtakes a sleeper, and two of these make an even number.
+template <class Config, rl::test_result_e Expected, unsigned Flicks>
+struct wrapping : rl::test_suite<wrapping<Config, Expected, Flicks>, 3, Expected> {
+    small_tree<Config, 2, 3> tree;
+
+    void before() { tree.cpu(0).activate(); }
+    void thread(unsigned index) {
+        if (index == 0) return tree.cpu(0).deactivate();
+        tree.cpu(index).activate();
+        if (index == 1) return tree.cpu(1).deactivate();
+        for (unsigned n = 0; n < Flicks; ++n) {
+            tree.cpu(2).deactivate();
+            tree.cpu(2).activate();
+        }
+    }
+    void after() { RL_ASSERT(tree.at_rest_with(4)); }
+};
+template <class Config, rl::test_result_e Expected>
+using two_changes = wrapping<Config, Expected, 0>;
+template <class Config, rl::test_result_e Expected>
+using four_changes = wrapping<Config, Expected, 1>;
+template <class Config, rl::test_result_e Expected>
+using eight_changes = wrapping<Config, Expected, 3>;
+
 using library = model::config<>;
 using exhaustive = model::config<cas_failures::genuine>;
 constexpr auto must_pass = rl::test_result_success;
-constexpr auto must_fail = rl::test_result_user_assert_failed;
+
+// Less than the rule before C++17 allows (growth.cpp), and not missed.
+struct less : library {
+    struct orders : library::orders {
+        static constexpr auto deactivate_swap = relacy_atomics::release;
+    };
+};
 
 // One thing weakened each.
-struct walks_without_seq : library {
-    using state = basic_state<std::uint32_t, 8, 0>;
+template <class Base, unsigned Bits>
+struct with_seq_of : Base {
+    using state = basic_state<std::uint32_t, 8, Bits>;
 };
-struct exhaustive_without_seq : exhaustive {
-    using state = basic_state<std::uint32_t, 8, 0>;
+struct without_seq : with_seq_of<library, 0> {
+    static constexpr const char* lacks = "seq";
 };
-struct walks_active_swap_relaxed : library {
-    struct orders : walk_orders<relacy_atomics> {
-        static constexpr auto activate_swap = relacy_atomics::relaxed;
-    };
+struct never_any_seq : with_seq_of<exhaustive, 0> {
+    static constexpr const char* lacks = "seq";
 };
-struct walks_inactive_load_relaxed : library {
-    struct orders : walk_orders<relacy_atomics> {
-        static constexpr auto deactivate_load = relacy_atomics::relaxed;
-    };
+struct seq_of_1_bit : with_seq_of<exhaustive, 1> {
+    static constexpr const char* lacks = "seq of more than 1 bit";
 };
-struct walks_inactive_retry_relaxed : library {
-    struct orders : walk_orders<relacy_atomics> {
-        static constexpr auto deactivate_retry = relacy_atomics::relaxed;
-    };
+struct seq_of_2_bits : with_seq_of<exhaustive, 2> {
+    static constexpr const char* lacks = "seq of more than 2 bits";
 };
+struct seq_of_3_bits : with_seq_of<exhaustive, 3> {
+    static constexpr const char* lacks = "seq of more than 3 bits";
+};
+TMIGR_WEAKER(library, activate_swap_acquire, activate_swap, acquire);
+TMIGR_WEAKER(library, deactivate_load_relaxed, deactivate_load, relaxed);
+TMIGR_WEAKER(library, deactivate_retry_relaxed, deactivate_retry, relaxed);
+TMIGR_WITHOUT(library, clear_blindly, clear_only_idle);
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
+    model::start(argc, argv);
     const auto random = model::random_schedules(1'000'000);
+    const unsigned switches = model::asked.longer ? 4 : 3;
     bool ok = true;
 
     ok &= model::run<walks<library, must_pass>>("walks", random);
     ok &= model::run<walks<library, must_pass, 3>>("walks, three levels", random);
-    ok &= model::run<crossing_walks<library, must_pass>>("crossing_walks", random);
-    ok &= model::run<crossing_walks<exhaustive, must_pass>>("crossing_walks, all schedules with 3 switches",
-                                                           model::all_schedules_with(3));
+    ok &= model::sound<crossing_walks<library, must_pass>, crossing_walks<exhaustive, must_pass>>(
+        "crossing_walks", 1'000'000, switches);
+    ok &= model::run<crossing_walks<less, must_pass>>("crossing_walks, weaker_than_the_rule", random);
+    ok &= model::run<walks<less, must_pass>>("walks, weaker_than_the_rule", random);
+    ok &= model::run<relieving_walks<exhaustive, must_pass>>("relieving_walks", model::all_schedules());
+    ok &= model::sound<two_changes<library, must_pass>, two_changes<exhaustive, must_pass>>("two_changes", 100'000, switches);
+    ok &= model::sound<four_changes<library, must_pass>, four_changes<exhaustive, must_pass>>("four_changes", 100'000, 2);
+    ok &= model::sound<eight_changes<library, must_pass>, eight_changes<exhaustive, must_pass>>("eight_changes", 100'000, 2);
 
-    ok &= model::run<relieving_walks<exhaustive, must_pass>>("relieving_walks, all schedules", model::all_schedules());
-
-    ok &= model::run<relieving_walks<exhaustive_without_seq, must_fail>>("relieving_walks_without_seq, all schedules",
-                                                                         model::all_schedules());
-    ok &= model::run<walks<walks_without_seq, must_fail>>("walks_without_seq", random);
-    ok &= model::run<walks<walks_active_swap_relaxed, must_fail>>("walks_active_swap_relaxed", random);
-    ok &= model::run<walks<walks_inactive_load_relaxed, must_fail>>("walks_inactive_load_relaxed", random);
-    ok &= model::run<walks<walks_inactive_retry_relaxed, must_fail>>("walks_inactive_retry_relaxed", random);
+    ok &= TMIGR_TWIN(relieving_walks, never_any_seq, user_assert_failed, model::all_schedules());
+    ok &= TMIGR_TWIN(walks, without_seq, user_assert_failed, random);
+    ok &= TMIGR_TWIN(two_changes, seq_of_1_bit, user_assert_failed, model::all_schedules_with(2));
+    ok &= TMIGR_TWIN(four_changes, seq_of_2_bits, user_assert_failed, model::all_schedules_with(2));
+    ok &= TMIGR_TWIN(eight_changes, seq_of_3_bits, user_assert_failed, model::all_schedules_with(2));
+    ok &= TMIGR_TWIN(walks, activate_swap_acquire, user_assert_failed, random);
+    ok &= TMIGR_TWIN(walks, deactivate_load_relaxed, user_assert_failed, random);
+    ok &= TMIGR_TWIN(walks, deactivate_retry_relaxed, user_assert_failed, random);
+    ok &= TMIGR_TWIN(walks, clear_blindly, user_assert_failed, random);
     return ok ? 0 : 1;
 }

@@ -42,6 +42,12 @@ struct basic_relacy_atomics {
         return {where.function_name(), where.file_name(), where.line()};
     }
 
+    /// Whether a failed swap acquires where a successful one does not. Relacy follows the rule
+    /// before C++17, which forbids that; a relaxed failure and a fence come to the same.
+    static bool needs_fence(order success, order failure) noexcept {
+        return failure == acquire && (success == relaxed || success == release);
+    }
+
     template <class T>
     class atomic {
     public:
@@ -56,17 +62,23 @@ struct basic_relacy_atomics {
         }
         bool compare_exchange_weak(T& expected, T desired, order success, order failure,
                                    std::source_location where = std::source_location::current()) {
-            if constexpr (Failures == cas_failures::spurious)
-                return cell_.compare_exchange_weak(expected, desired, success, at(where), failure,
-                                                   at(where));
-            else
-                return cell_.compare_exchange_strong(expected, desired, success, at(where), failure,
-                                                     at(where));
+            const bool fence = needs_fence(success, failure);
+            const order retry = fence ? relaxed : failure;
+            const bool swapped =
+                Failures == cas_failures::spurious
+                    ? cell_.compare_exchange_weak(expected, desired, success, at(where), retry, at(where))
+                    : cell_.compare_exchange_strong(expected, desired, success, at(where), retry, at(where));
+            if (fence && !swapped) rl::atomic_thread_fence(acquire, at(where));
+            return swapped;
         }
 
         bool compare_exchange_strong(T& expected, T desired, order success, order failure,
                                      std::source_location where = std::source_location::current()) {
-            return cell_.compare_exchange_strong(expected, desired, success, at(where), failure, at(where));
+            const bool fence = needs_fence(success, failure);
+            const bool swapped = cell_.compare_exchange_strong(expected, desired, success, at(where),
+                                                               fence ? relaxed : failure, at(where));
+            if (fence && !swapped) rl::atomic_thread_fence(acquire, at(where));
+            return swapped;
         }
 
     private:
