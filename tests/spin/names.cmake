@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSL-1.0
-# cmake -DMODEL_TESTS=<tests/model> -P names.cmake
+# cmake -DMODEL_TESTS=<tests/model> -DFIGURES=<docs/spin.md> -P names.cmake
 # Every scenario and every fault of scenarios.txt has its namesake in the model tests, or is Spin's own and says so;
-# and everything that is named is there in the Promela.
+# and everything that is named is there in the Promela. The
+# tables of figures have each row once, and no others.
 cmake_minimum_required(VERSION 3.24)
 include("${CMAKE_CURRENT_LIST_DIR}/rows.cmake")
 
@@ -69,3 +70,11 @@ foreach(twin IN LISTS twins)
         message(SEND_ERROR "tests/model leaves out ${fault}, and no row does")
     endif()
 endforeach()
+
+file(STRINGS "${FIGURES}" rows REGEX "^\\| `.*` \\| [^|]* \\| [0-9]+ \\| [0-9]+ \\|$")
+list(TRANSFORM rows REPLACE "^\\| `(.*)` \\| [^|]* \\| [0-9]+ \\| [0-9]+ \\|$" "\\1")
+list(SORT rows)
+list(SORT names)
+if(NOT rows STREQUAL names)
+    message(SEND_ERROR "${FIGURES} has other rows than scenarios.txt:\n${rows}\n${names}")
+endif()
