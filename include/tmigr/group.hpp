@@ -177,7 +177,7 @@ public:
         static_assert(sizeof(group) % Config::cache_line == 0 && alignof(group) == Config::cache_line);
         static_assert(offsetof(group, word_) == 0, "the word starts the line");
         // A model checker's cells are larger than what they hold.
-        constexpr bool bare_cells = sizeof(word_cell) == sizeof(state) && sizeof(link_cell) == sizeof(group*);
+        constexpr bool bare_cells = sizeof(word_cell) == sizeof(state) && sizeof(link_cell) == sizeof(void*);
         static_assert(!bare_cells || Config::cache_line < 64 ||
                           offsetof(group, parent_) + sizeof(link_cell) <= Config::cache_line,
                       "what a walk reads shares the word's line");

@@ -6,6 +6,7 @@
 #include <bit>
 #include <climits>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <iosfwd>
 #include <type_traits>
@@ -23,7 +24,7 @@ enum class pick : std::uint8_t {
 template <class Word>
 concept state_word = std::is_trivially_copyable_v<Word> && !std::same_as<Word, bool> &&
                      requires(Word w) {
-                         { static_cast<Word>((w | w) & ~w) } -> std::same_as<Word>;
+                         { static_cast<Word>((w | static_cast<Word>(1)) & ~w) } -> std::same_as<Word>;
                          { static_cast<Word>((w << 1) + (w >> 1)) } -> std::same_as<Word>;
                          requires static_cast<Word>(0) < static_cast<Word>(-1);
                      };
@@ -52,7 +53,7 @@ concept state_word = std::is_trivially_copyable_v<Word> && !std::same_as<Word, b
 ///
 /// Source: Linux 6.9, kernel/time/timer_migration.h (layout and meaning).
 template <state_word Word, unsigned Children,
-          unsigned SeqBits = std::min<unsigned>(sizeof(Word) * CHAR_BIT - 2 * Children, 64)>
+          unsigned SeqBits = std::min<unsigned>(sizeof(Word) * CHAR_BIT - std::size_t{2} * Children, 64)>
 class basic_state {
     static constexpr unsigned word_bits = sizeof(Word) * CHAR_BIT;
     static_assert(Children >= 2,
