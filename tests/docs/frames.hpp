@@ -27,7 +27,8 @@ inline std::string& story_now() {
 inline void told(bool so, const char* what, int line) {
     if (so) return;
     std::fflush(stdout);
-    std::fprintf(stderr, "tests/docs/frames.cpp:%d: %s: not so any more: %s\n", line, story_now().c_str(), what);
+    std::fprintf(stderr, "tests/docs/frames.cpp:%s %s: not so any more: %s\n",
+                 line != 0 ? (std::to_string(line) + ":").c_str() : "", story_now().c_str(), what);
     std::_Exit(1);
 }
 
@@ -38,7 +39,7 @@ struct mark {
     std::string text;
     bool changed;
 };
-inline mark changed(std::string line, std::string text = "") { return {std::move(line), std::move(text), true}; }
+inline mark changed(std::string line, std::string text) { return {std::move(line), std::move(text), true}; }
 inline mark looked(std::string line, std::string text) { return {std::move(line), std::move(text), false}; }
 
 /// R over A and B, in the order in which the groups are made.
@@ -64,35 +65,30 @@ public:
                const std::vector<std::string>& behind = {}) {
         ++count_;
         story_now() = "story " + name_ + ", frame " + std::to_string(count_);
-        std::vector<std::pair<std::string, std::string>> lines;  // name, text
+        std::vector<named_line> lines;
         for (auto& line : draw_words(s.tree.groups(), small_name, shown_))
-            lines.emplace_back(small_name(line.group), std::move(line.text));
+            lines.push_back({small_name(line.group), std::move(line.text)});
         if constexpr (Scene::expiries)
-            if (shown_.slots) lines.emplace_back("armed", armed(s));
+            if (shown_.slots) lines.push_back({"armed", armed(s)});
 
         std::size_t width = 0;
-        for (const auto& [name, text] : lines) width = std::max(width, text.size());
+        for (const named_line& line : lines) width = std::max(width, line.text.size());
         std::vector<std::string> drawn;
-        for (auto& [name, text] : lines) {
-            const auto before = std::find_if(last_.begin(), last_.end(), [&](const auto& l) { return l.first == name; });
-            const bool differs = count_ > 1 && (before == last_.end() || squeezed(before->second) != squeezed(text));
+        for (const named_line& line : lines) {
+            const named_line* const before = of(last_, line.name);
+            const bool differs = count_ > 1 && (before == nullptr || squeezed(before->text) != squeezed(line.text));
             const auto found =
-                std::find_if(marks.begin(), marks.end(), [&](const mark& m) { return m.line == name; });
+                std::find_if(marks.begin(), marks.end(), [&](const mark& m) { return m.line == line.name; });
             if (differs != (found != marks.end() && found->changed)) {
-                std::string what = text + (differs ? "   <-- changed, and not marked" : "   <-- did not change");
-                for (const auto& [line, old] : last_) what += "\nbefore: " + old;
+                std::string what = line.text + (differs ? "   <-- changed, and not marked" : "   <-- did not change");
+                for (const named_line& old : last_) what += "\nbefore: " + old.text;
                 told(false, what.c_str(), 0);
             }
-            std::string line = text;
-            if (found != marks.end()) {
-                line += std::string(width - text.size(), ' ') + "  <--";
-                if (!found->text.empty()) line += " " + found->text;
-            }
-            drawn.push_back(std::move(line));
+            std::string text = line.text;
+            if (found != marks.end()) text += std::string(width - text.size(), ' ') + "  <-- " + found->text;
+            drawn.push_back(std::move(text));
         }
-        for (const mark& m : marks)
-            told(std::any_of(lines.begin(), lines.end(), [&](const auto& l) { return l.first == m.line; }),
-                 m.line.c_str(), 0);
+        for (const mark& m : marks) told(of(lines, m.line) != nullptr, ("a line " + m.line).c_str(), 0);
         if (!behind.empty()) drawn.emplace_back();
         drawn.insert(drawn.end(), behind.begin(), behind.end());
         last_ = std::move(lines);
@@ -125,6 +121,14 @@ public:
     }
 
 private:
+    struct named_line {
+        std::string name, text;
+    };
+    static const named_line* of(const std::vector<named_line>& lines, const std::string& name) {
+        for (const named_line& line : lines)
+            if (line.name == name) return &line;
+        return nullptr;
+    }
     static std::string squeezed(const std::string& text) {
         std::string all;
         for (char c : text)
@@ -185,7 +189,7 @@ private:
     words_shown shown_;
     bool visible_ = true;
     std::size_t columns_ = 1, count_ = 0;
-    std::vector<std::pair<std::string, std::string>> last_;
+    std::vector<named_line> last_;
     std::vector<std::vector<std::string>> blocks_;
 };
 
