@@ -112,6 +112,19 @@ bool lost(const Scene& s) {
     return first < s.first_armed();
 }
 
+/// The frame that explains how frames are read.
+story drawing() {
+    story t("drawing");
+    stage<library> p(3);
+    p.s.wake(0), p.s.wake(1), p.s.wake(2);
+    t.show(false);
+    t.frame(p.s, "");
+    t.show(true), t.count_from(1);
+    p.s.sleep(0, 5);
+    t.frame(p.s, "CPU 0 falls asleep until 5.", {changed("A", "CPU 0")});
+    return t;
+}
+
 // ---- Waking and falling asleep
 
 story walks() {
@@ -119,8 +132,11 @@ story walks() {
     t.columns(3);
     stage<words> p(3);
     const auto rests = [&p] { TOLD(p.s.broken_invariant().empty()); };
+    t.show(false);
+    t.frame(p.s, "All sleep");
+    t.show(true);
     p.s.wake(0), rests();
-    t.frame(p.s, "CPU 0 wakes: two levels");
+    t.frame(p.s, "CPU 0 wakes: two levels", {changed("R", "swapped"), changed("A", "swapped")});
     p.s.wake(1), rests();
     t.frame(p.s, "CPU 1 wakes: one level", {changed("A", "swapped")});
     p.s.sleep(0), rests();
@@ -639,7 +655,6 @@ story idle_groups(const char* name) {
     constexpr bool goes_on = Config::steps::leave_idle_groups;
     story t(name);
     t.show(goes_on);
-    // A third level shows best where the walk ends; two are enough to lose the timer.
     stage<Config> p(2);
     p.s.wake(0);
     const auto grower = p.start([&p] { p.s.arrive(); });
@@ -831,6 +846,7 @@ story kicks() {
 
 std::vector<story> play_all() {
     std::vector<story> all;
+    all.push_back(drawing());
     all.push_back(walks());
     all.push_back(late_swap<words>("late-swap"));
     all.push_back(late_swap<without_seq>("late-swap-without-seq"));

@@ -56,6 +56,8 @@ public:
 
     /// Frames from here on are played and counted, but not shown; or shown again.
     void show(bool yes) { visible_ = yes; }
+    /// The number of the next frame.
+    void count_from(std::size_t n) { count_ = n - 1, started_ = true; }
     /// So many frames side by side, without numbers.
     void columns(std::size_t n) { columns_ = n; }
 
@@ -76,7 +78,7 @@ public:
         std::vector<std::string> drawn;
         for (const named_line& line : lines) {
             const named_line* const before = of(last_, line.name);
-            const bool differs = count_ > 1 && (before == nullptr || squeezed(before->text) != squeezed(line.text));
+            const bool differs = started_ && (before == nullptr || squeezed(before->text) != squeezed(line.text));
             const auto found =
                 std::find_if(marks.begin(), marks.end(), [&](const mark& m) { return m.line == line.name; });
             if (differs != (found != marks.end() && found->changed)) {
@@ -92,6 +94,7 @@ public:
         if (!behind.empty()) drawn.emplace_back();
         drawn.insert(drawn.end(), behind.begin(), behind.end());
         last_ = std::move(lines);
+        started_ = true;
         if (visible_) put(caption, std::move(drawn));
     }
     /// A frame without a tree.
@@ -187,7 +190,7 @@ private:
 
     std::string name_;
     words_shown shown_;
-    bool visible_ = true;
+    bool visible_ = true, started_ = false;
     std::size_t columns_ = 1, count_ = 0;
     std::vector<named_line> last_;
     std::vector<std::vector<std::string>> blocks_;
