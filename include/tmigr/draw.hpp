@@ -158,9 +158,8 @@ struct words_row {
     std::string rest;
 };
 
-template <class Groups, class Name>
+template <class Name>
 struct words_drawer {
-    const Groups& groups;
     const Name& name;
     words_shown shown;
     std::vector<words_row> rows;
@@ -172,30 +171,34 @@ struct words_drawer {
         const state word = g.current();
         words_row row{g.id(), branch + name(g.id()), {}, ""};
         bool known = !word.has_migrator();
-        const auto child = [&](mask_type mask, const std::string& what) {
+        std::vector<const group<Config>*> below;
+        for (unsigned place = 0; place < state::children; ++place) {
+            auto mask = static_cast<mask_type>(mask_type{1} << place);
+            std::string what;
+            if (g.level() == 0) {
+                const auto* const seat = g.down().cpu_at(place);
+                if (seat == nullptr) continue;
+                what = std::to_string(seat->id());
+            } else {
+                const auto* const child = g.down().group_at(place);
+                if (child == nullptr || child->parent() != &g) continue;
+                below.push_back(child);
+                mask = child->groupmask();
+                what = name(child->id());
+            }
             const bool chosen = word.has_migrator() && word.migrator() == mask && mask != 0;
             known = known || chosen;
-            std::string text = (chosen ? ">" : word.is_active(mask) ? "*" : " ") + what;
+            what.insert(0, chosen ? ">" : word.is_active(mask) ? "*" : " ");
             if constexpr (has_expiries<Config>) {
-                if (shown.slots && mask != 0) {
+                if (shown.slots) {
                     // (Q2): what is drawn may be out of date.
-                    const auto slot = g.table().slots()[state::place(mask)].load(Config::orders::slot_query);
-                    text += ':' + (slot.due() == never ? std::string("-") : std::to_string(slot.due()));
-                    if (shown.tags) text += '/' + std::to_string(slot.tag());
+                    const auto slot = g.table().slots()[place].load(Config::orders::slot_query);
+                    what += ':' + (slot.due() == never ? std::string("-") : std::to_string(slot.due()));
+                    if (shown.tags) what += '/' + std::to_string(slot.tag());
                 }
             }
-            row.children.push_back(std::move(text));
-        };
-
-        std::vector<const group<Config>*> below;
-        for (const auto& other : groups)
-            if (other.parent() == &g) below.push_back(&other);
-        std::stable_sort(below.begin(), below.end(),
-                         [](const auto* a, const auto* b) { return a->groupmask() < b->groupmask(); });
-        for (const auto* other : below) child(other->groupmask(), name(other->id()));
-        for (unsigned place = 0; g.level() == 0 && place < state::children; ++place)
-            if (const auto* const seat = g.down().cpu_at(place))
-                child(static_cast<mask_type>(mask_type{1} << place), std::to_string(seat->id()));
+            row.children.push_back(std::move(what));
+        }
 
         if (shown.seq && state::seq_bits > 0) row.rest += "  seq " + std::to_string(word.seq());
         if (shown.masks && g.groupmask() != 0) row.rest += "  mask 0x" + hex(g.groupmask());
@@ -215,9 +218,9 @@ struct words_drawer {
 /// awake, `:` and the expiry that the child offers behind it (`-` for never), then seq. For
 /// logs and for tests that follow a tree from step to step:
 ///
-///     R   >A:-   *B:-  seq 3
-///     |- A  0:5  >1:-  seq 4
-///     `- B >2:-        seq 1
+///     R     >A:-  *B:-  seq 3
+///     |- A   0:5  >1:-  seq 4
+///     `- B  >2:-        seq 1
 ///
 /// `groups` is a range of a tree's groups, such as `hierarchy::groups()`, and `name(id)` gives
 /// what each is called, as text. What is below what follows from the links alone: a group
@@ -227,7 +230,7 @@ struct words_drawer {
 /// the picture may be of no one moment.
 template <class Groups, class Name>
 std::vector<drawn_words> draw_words(const Groups& groups, const Name& name, words_shown shown = {}) {
-    detail::words_drawer<Groups, Name> drawer{groups, name, shown, {}};
+    detail::words_drawer<Name> drawer{name, shown, {}};
     for (const auto& g : groups)
         if (g.parent() == nullptr) drawer.draw(g, "", "");
 
