@@ -6,6 +6,7 @@
 
 #include "docs/frames.hpp"
 
+#include <concepts>
 #include <fstream>
 #include <iostream>
 #include <map>
@@ -152,7 +153,7 @@ story walks() {
 
 template <class Config>
 story late_swap(const char* name) {
-    constexpr bool seq = Config::state::seq_bits > 0;
+    constexpr bool seq = std::same_as<Config, words>;
     story t(name);
     t.show(seq);
     stage<Config> p(3);
@@ -212,7 +213,7 @@ story late_swap(const char* name) {
 
 template <class Config>
 story second_look(const char* name) {
-    constexpr bool looks = Config::steps::clear_only_idle, weak = std::same_as<Config, load_relaxed>;
+    constexpr bool looks = !std::same_as<Config, clear_blindly>, weak = std::same_as<Config, load_relaxed>;
     constexpr bool right = looks && !weak;
     story t(name);
     t.show(right);
@@ -294,7 +295,7 @@ story publish_in_leaf(const char* name) {
 
 template <class Config>
 story publish_one_level_up(const char* name) {
-    constexpr bool right = Config::steps::publish_first;
+    constexpr bool right = std::same_as<Config, library>;
     story t(name, {.seq = false});
     stage<Config> p(3);
     p.s.wake(0), p.s.wake(2);
@@ -335,13 +336,13 @@ story publish_one_level_up(const char* name) {
 
 template <class Config>
 story two_attempts(const char* name) {
-    constexpr bool twice = Config::steps::refresh_attempts == 2;
+    constexpr bool twice = std::same_as<Config, library>;
     story t(name, {.seq = false, .tags = true});
     t.show(twice);
     stage<Config> p(3);
     p.s.wake(0), p.s.wake(1), p.s.wake(2);
     p.s.sleep(0, 9);
-    t.frame(p.s, "CPU 0 sleeps until 9. CPU 1 looks after it, and CPU 2 after B and R.");
+    t.frame(p.s, "CPU 0 sleeps until 9, and CPU 1 looks after it. CPU 2 is awake as well.");
     const auto cpu1 = p.start([&p] { p.s.sleep(1); });
     TOLD(p.before(cpu1, "S4"));
     t.frame(p.s,
@@ -351,7 +352,8 @@ story two_attempts(const char* name) {
             {"CPU 1 holds:  make the slot 9"});
     const auto cpu0 = p.start([&p] { p.s.arm(0, 5); });
     TOLD(p.before(cpu0, "S4"));
-    t.frame(p.s, "CPU 0 gets a timer at 5. It stores it (N1), finds A idle (N2), goes up to do the same for R's slot.",
+    t.frame(p.s, "CPU 0 gets a timer at 5. It stores it (N1), finds A idle (N2), and goes up: it reads R's slot for A and A, as "
+            "CPU 1 did, and is held up as well.",
             {changed("A", "CPU 0, then read"), looked("R", "slot of A read by CPU 0")},
             {"CPU 1 holds:  make the slot 9", "CPU 0 holds:  make the slot 5"});
     p.run.step(cpu1);
@@ -382,8 +384,7 @@ story two_attempts(const char* name) {
 
 template <class Config>
 story same_expiry(const char* name) {
-    constexpr bool tagged = Config::slot::tag_bits > 0, writes = Config::steps::write_unchanged_slot;
-    constexpr bool right = tagged && writes;
+    constexpr bool right = std::same_as<Config, library>, writes = !std::same_as<Config, skipped_write>;
     story t(name, {.seq = false, .tags = true});
     t.show(right);
     stage<Config> p(3);
@@ -490,7 +491,7 @@ struct at_work {
 
 template <class Config>
 story claim(const char* name) {
-    constexpr bool claims = Config::steps::claim_sleepers;
+    constexpr bool claims = std::same_as<Config, library>;
     story t(name, {.seq = false});
     t.show(claims);
     at_work<Config> work;
@@ -533,7 +534,7 @@ story claim(const char* name) {
 
 template <class Config>
 story owner(const char* name) {
-    constexpr bool wins = Config::steps::owner_wins;
+    constexpr bool wins = std::same_as<Config, library>;
     story t(name, {.seq = false, .tags = true});
     t.show(wins);
     stage<Config> p(3);
@@ -621,7 +622,7 @@ story ninth() {
 
 template <class Config>
 story carried(const char* name) {
-    constexpr bool looks = Config::steps::carry_only_active;
+    constexpr bool looks = std::same_as<Config, words>;
     story t(name);
     t.show(looks);
     stage<Config> p(2);
@@ -652,7 +653,7 @@ story carried(const char* name) {
 
 template <class Config>
 story idle_groups(const char* name) {
-    constexpr bool goes_on = Config::steps::leave_idle_groups;
+    constexpr bool goes_on = std::same_as<Config, library>;
     story t(name);
     t.show(goes_on);
     stage<Config> p(2);
@@ -680,7 +681,7 @@ story idle_groups(const char* name) {
 
 template <class Config>
 story refresh_after(const char* name) {
-    constexpr bool refreshes = Config::steps::refresh_after_link;
+    constexpr bool refreshes = std::same_as<Config, library>;
     story t(name, {.seq = false});
     t.show(refreshes);
     stage<Config> p(2);
@@ -704,7 +705,7 @@ story refresh_after(const char* name) {
 
 template <class Config>
 story alone(const char* name) {
-    constexpr bool remembers = Config::steps::remember_lower_groups;
+    constexpr bool remembers = std::same_as<Config, library>;
     story t(name, {.seq = false});
     t.show(remembers);
     stage<Config> p(2);
@@ -735,7 +736,7 @@ story alone(const char* name) {
 
 template <class Config>
 story mask(const char* name) {
-    constexpr bool first = Config::steps::mask_before_link;
+    constexpr bool first = std::same_as<Config, words>;
     story t(name, {.masks = true});
     stage<Config> p(2, {.width = 2, .form = linux_form::v6_9});
     const auto grower = p.start([&p] { p.s.arrive(); });
@@ -768,7 +769,7 @@ story leave_last() {
     t.frame(p.s, "CPU 2 is the last awake, and looks after the timers of CPUs 0 and 1.");
     p.s.leave(2);
     TOLD(p.s.left[0] == departure{.arm = never, .due = 5, .by = 0});
-    t.frame(p.s, "CPU 2 leaves. Its walk leaves the tree idle. Nobody is armed, and so it is told that.",
+    t.frame(p.s, "CPU 2 leaves. Its walk leaves the tree idle, and finds an expiry for which somebody has to be armed.",
             {changed("R", "CPU 2"), changed("B", "CPU 2"), looked("armed", "nobody yet")},
             {"leave() returns:  due 5, by CPU 0"});
     p.s.wake(0);
@@ -784,7 +785,7 @@ story leave_last() {
 
 template <class Config>
 story leave_two(const char* name) {
-    constexpr bool first = Config::steps::unavailable_first;
+    constexpr bool first = std::same_as<Config, library>;
     story t(name, {.seq = false});
     t.show(first);
     stage<Config> p(3);
