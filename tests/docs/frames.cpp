@@ -634,7 +634,7 @@ story carried(const char* name) {
     t.frame(p.s, "A is linked and has been swapped. The grower has read R (G3) and A (G4), and is held up.",
             {looked("R", "read by the grower"), looked("A", "read by the grower, after R")}, holds);
     p.s.sleep(0);
-    t.frame(p.s, "CPU 0 falls asleep. It sees the link and goes up to R, which was idle in its word: only seq changes.",
+    t.frame(p.s, "CPU 0 falls asleep. It sees the link (P1) and goes up to R, which was idle in its word: only seq changes.",
             {changed("R", "CPU 0, second"), changed("A", "CPU 0, first")}, holds);
     const auto before = p.g("R").current();
     p.run.step(grower);
