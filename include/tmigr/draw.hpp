@@ -2,9 +2,12 @@
 #ifndef TMIGR_DRAW_HPP
 #define TMIGR_DRAW_HPP
 
+#include <tmigr/cpu_seat.hpp>
 #include <tmigr/detail/hex.hpp>
+#include <tmigr/group.hpp>
 #include <tmigr/shape.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
@@ -129,6 +132,127 @@ void draw_dot(std::ostream& out, const Hierarchy& tree) {
         edge(cpu.group, cpu.childmask);
     }
     out << "}\n";
+}
+
+/// What `draw_words` shows besides who is awake and in charge.
+struct words_shown {
+    bool seq = true;     ///< seq, where the word has one
+    bool slots = true;   ///< with expiries: what each child offers
+    bool tags = false;   ///< and the tags of the slots
+    bool masks = false;  ///< the groups' bits in their parents
+};
+
+/// A line of `draw_words`: the group that it is of, and its text.
+struct drawn_words {
+    group_id group;
+    std::string text;
+};
+
+namespace detail {
+
+/// A line before it is aligned.
+struct words_row {
+    group_id group;
+    std::string name;
+    std::vector<std::string> children;
+    std::string rest;
+};
+
+template <class Name>
+struct words_drawer {
+    const Name& name;
+    words_shown shown;
+    std::vector<words_row> rows;
+
+    template <class Config>
+    void draw(const group<Config>& g, const std::string& branch, const std::string& indent) {
+        using state = typename Config::state;
+        using mask_type = typename state::mask_type;
+        const state word = g.current();
+        words_row row{g.id(), branch + name(g.id()), {}, ""};
+        bool known = !word.has_migrator();
+        std::vector<const group<Config>*> below;
+        for (unsigned place = 0; place < state::children; ++place) {
+            auto mask = static_cast<mask_type>(mask_type{1} << place);
+            std::string what;
+            if (g.level() == 0) {
+                const auto* const seat = g.down().cpu_at(place);
+                if (seat == nullptr) continue;
+                what = std::to_string(seat->id());
+            } else {
+                const auto* const child = g.down().group_at(place);
+                if (child == nullptr || child->parent() != &g) continue;
+                below.push_back(child);
+                mask = child->groupmask();
+                what = name(child->id());
+            }
+            const bool chosen = word.has_migrator() && word.migrator() == mask && mask != 0;
+            known = known || chosen;
+            what.insert(0, chosen ? ">" : word.is_active(mask) ? "*" : " ");
+            if constexpr (has_expiries<Config>) {
+                if (shown.slots) {
+                    // (Q2): what is drawn may be out of date.
+                    const auto slot = g.table().slots()[place].load(Config::orders::slot_query);
+                    what += ':' + (slot.due() == never ? std::string("-") : std::to_string(slot.due()));
+                    if (shown.tags) what += '/' + std::to_string(slot.tag());
+                }
+            }
+            row.children.push_back(std::move(what));
+        }
+
+        if (shown.seq && state::seq_bits > 0) row.rest += "  seq " + std::to_string(word.seq());
+        if (shown.masks && g.groupmask() != 0) row.rest += "  mask 0x" + hex(g.groupmask());
+        if (!known) row.rest += "  migrator 0x" + hex(word.migrator());
+        rows.push_back(std::move(row));
+        for (std::size_t i = 0; i < below.size(); ++i) {
+            const bool last = i + 1 == below.size();
+            draw(*below[i], indent + (last ? "`- " : "|- "), indent + (last ? "   " : "|  "));
+        }
+    }
+};
+
+}  // namespace detail
+
+/// Draws a tree as what is in its words, one line a group, children below their parent: the
+/// group's name, then each child, `>` before the migrator and `*` before others that are
+/// awake, `:` and the expiry that the child offers behind it (`-` for never), then seq. For
+/// logs and for tests that follow a tree from step to step:
+///
+///     R     >A:-  *B:-  seq 3
+///     |- A   0:5  >1:-  seq 4
+///     `- B  >2:-        seq 1
+///
+/// `groups` is a range of a tree's groups, such as `hierarchy::groups()`, and `name(id)` gives
+/// what each is called, as text. What is below what follows from the links alone: a group
+/// without a parent, linked not yet or never, stands to the left, and so several trees may
+/// come behind each other, in the order of `groups`. A migrator that is no child at all is
+/// shown as a mask at the end of the line. Reads each word and slot once; with walks in flight
+/// the picture may be of no one moment.
+template <class Groups, class Name>
+std::vector<drawn_words> draw_words(const Groups& groups, const Name& name, words_shown shown = {}) {
+    detail::words_drawer<Name> drawer{name, shown, {}};
+    for (const auto& g : groups)
+        if (g.parent() == nullptr) drawer.draw(g, "", "");
+
+    std::size_t name_width = 0;
+    std::vector<std::size_t> widths;
+    for (const detail::words_row& row : drawer.rows) {
+        name_width = std::max(name_width, row.name.size());
+        if (widths.size() < row.children.size()) widths.resize(row.children.size());
+        for (std::size_t i = 0; i < row.children.size(); ++i) widths[i] = std::max(widths[i], row.children[i].size());
+    }
+    std::vector<drawn_words> lines;
+    for (const detail::words_row& row : drawer.rows) {
+        std::string text = row.name + std::string(name_width - row.name.size(), ' ');
+        for (std::size_t i = 0; i < widths.size(); ++i) {
+            const std::string cell = i < row.children.size() ? row.children[i] : std::string();
+            text += "  " + cell + std::string(widths[i] - cell.size(), ' ');
+        }
+        text += row.rest;
+        text.erase(text.find_last_not_of(' ') + 1);
+        lines.push_back({row.group, std::move(text)});
+    }
+    return lines;
 }
 
 }  // namespace tmigr

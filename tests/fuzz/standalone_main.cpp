@@ -28,7 +28,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 // AddressSanitizer ends the process without a signal, but calls back first.
-extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());
+extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());  // NOLINT(bugprone-reserved-identifier)
 
 namespace {
 

@@ -63,8 +63,8 @@ public:
     /// Takes in a line; `settle(line, verdict, before)` gets those whose place is
     /// clear now, with the word before them where it is known.
     template <class Settle>
-    void add(word_line line, Settle&& settle) {
-        lines_.push_back(std::move(line));
+    void add(const word_line& line, Settle&& settle) {
+        lines_.push_back(line);
         if (in_file_order_) {
             if (const auto next = follow(last_, lines_.back())) {
                 last_ = next;

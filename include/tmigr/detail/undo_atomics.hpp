@@ -27,6 +27,7 @@ public:
     }
     std::size_t size() const noexcept { return entries_.size(); }
 
+    // sizeof(T) of a pointer is what is meant.  NOLINTBEGIN(bugprone-sizeof-expression)
     template <class T>
     void note(T& cell) {
         static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= widest);
@@ -35,6 +36,7 @@ public:
         std::memcpy(made.held.data(), &cell, sizeof(T));
         made.undo = [](const entry& e) { std::memcpy(e.cell, e.held.data(), sizeof(T)); };
     }
+    // NOLINTEND(bugprone-sizeof-expression)
     /// Room for what one operation on the tree writes, which may not throw.
     void reserve() {
         constexpr std::size_t room = 2048;
