@@ -94,8 +94,11 @@ public:
     /// no reason when the driver says so.
     void step(std::size_t i, bool fail_for_no_reason = false) {
         refuse_ = fail_for_no_reason;
+        wrote_ = false;
         resume(i);
     }
+    /// Whether the latest step wrote the cell: a store, or a swap that did not fail.
+    bool wrote() const noexcept { return wrote_; }
     /// Runs program i up to its end; false when that takes more than `most` accesses.
     bool finish(std::size_t i, std::size_t most) {
         for (; !done(i) && most > 0; --most) step(i);
@@ -118,6 +121,9 @@ public:
         me->leaving(&here);
         me->back_ = std::move(me->back_).resume();
         me->entered(&here);
+    }
+    static void wrote(bool so) noexcept {
+        if (running_ != nullptr) running_->wrote_ = so;
     }
     /// For weak swaps, once: whether it is to fail for no reason.
     static bool refused() noexcept { return running_ != nullptr && std::exchange(running_->refuse_, false); }
@@ -186,6 +192,7 @@ private:
     boost::context::fiber back_;
     std::size_t current_ = 0;
     bool refuse_ = false;
+    bool wrote_ = false;
 #ifdef TMIGR_TESTS_ASAN
     const void* driver_stack_ = nullptr;
     std::size_t driver_size_ = 0;
@@ -212,6 +219,7 @@ struct stepping_atomics {
         }
         void store(T value, order o) {
             stepper::point({o.label, access::kind::store, this});
+            stepper::wrote(true);
             value_ = value;
         }
         bool compare_exchange_weak(T& expected, T desired, order o, order) {
@@ -229,6 +237,7 @@ struct stepping_atomics {
 
     private:
         bool swap(T& expected, T desired) {
+            stepper::wrote(value_ == expected);
             if (value_ == expected) {
                 value_ = desired;
                 return true;
