@@ -156,9 +156,8 @@ private:
         using enum operation::kind;
         static constexpr std::array<kind, 16> awake{sleep, sleep, sleep, sleep,  sleep,    sleep, tick,   interrupt,
                                                     interrupt, leave, leave, rejoin, forecast, kick,  answer, query};
-        static constexpr std::array<kind, 16> idle{wake,  wake,  wake,  wake,      wake,      timer,     timer,
-                                                   timer, timer, kick,  interrupt, interrupt, interrupt, leave,
-                                                   rejoin, query};
+        static constexpr std::array<kind, 16> idle{wake,      wake,  wake,  wake,   timer, timer,     timer,     timer,
+                                                   interrupt, leave, leave, rejoin, kick,  interrupt, interrupt, query};
         static constexpr std::array<kind, 16> awake_apart{join,  join,  join,      join,      join,  join, sleep, sleep,
                                                           sleep, sleep, interrupt, interrupt, leave, tick, query, answer};
         static constexpr std::array<kind, 16> idle_apart{join, join, join,  join,  join,  join,      wake,  wake,
