@@ -31,8 +31,14 @@ public:
         const ticks due = o.wait == 0 ? never : this->now + o.wait - 1;
         if (o.what == wake) this->wake(c);
         if (o.what == sleep) this->sleep(c, base::expiries ? due : never);
-        if (o.what == leave || o.what == rejoin) this->leave(c);
-        if (o.what == join || o.what == rejoin) this->join(c);
+        if (o.what == leave || o.what == rejoin) {
+            this->leave(c);
+            if (left_at_[c] == 0) left_at_[c] = ++moments_;
+        }
+        if (o.what == join || o.what == rejoin) {
+            left_at_[c] = 0;
+            this->join(c);
+        }
         if (o.what == kick) {if (o.other < this->cpu.size()) static_cast<void>(this->cpu[o.other].kick());}
         if (o.what == answer) static_cast<void>(this->cpu[c].answer_kick());
         if (o.what == query) ask();
@@ -57,7 +63,9 @@ public:
     {
         if (!this->cpu[c].takes_part()) return base::interrupt(c);
         if (this->awake[c]) this->run_timers(c);
-        const ticks arm = this->cpu[c].expire(this->now, [this](cpu_id sleeper, ticks) {
+        const std::size_t began = ++moments_;
+        const ticks arm = this->cpu[c].expire(this->now, [this, began](cpu_id sleeper, ticks) {
+            if (left_at_[sleeper] != 0 && left_at_[sleeper] < began) trouble = "timers are run of one who left before";
             if (std::exchange(inside_[sleeper], true)) trouble = "two run the timers of one sleeper at once";
             stepper::point({"run", access::kind::plain, nullptr});
             this->run_timers(sleeper);
@@ -90,9 +98,24 @@ public:
         for (departure& gone : this->left)
             if (!gone.by) gone.due = never;
         if (const std::string handed = this->take_over(); !handed.empty()) return handed;
-        return this->broken_invariant();
+        const std::string broken = this->broken_invariant();
+        return broken.empty() ? late_forecast() : broken;
     }
 
+    /// Whether the only one awake is told too late what it would have to arm.
+    std::string late_forecast() const {
+        if constexpr (base::expiries) {
+            std::size_t awake_members = 0, last = 0;
+            ticks first = never;
+            for (std::size_t c = 0; c < this->cpu.size(); ++c) {
+                if (!this->cpu[c].takes_part()) continue;
+                first = std::min(first, this->next(c));
+                if (this->awake[c]) ++awake_members, last = c;
+            }
+            if (awake_members == 1 && this->cpu[last].peek(this->next(last)) > first) return "a forecast is late";
+        }
+        return "";
+    }
     /// As the scene does it, but that who is awake trusts its quick look.
     std::string play_out() {
         if constexpr (base::expiries) {
@@ -144,6 +167,8 @@ public:
 private:
     bool full_ = false;
     std::array<bool, interleaving_program::possible_cpus> inside_{};
+    std::array<std::size_t, interleaving_program::possible_cpus> left_at_{};  ///< 0: takes part
+    std::size_t moments_ = 0;
 };
 
 }  // namespace tmigr::test
