@@ -39,7 +39,9 @@ public:
             left_at_[c] = 0;
             this->join(c);
         }
-        if (o.what == kick) {if (o.other < this->cpu.size()) static_cast<void>(this->cpu[o.other].kick());}
+        if (o.what == kick) {
+            if (o.other < this->cpu.size()) static_cast<void>(this->cpu[o.other].kick());
+        }
         if (o.what == answer) static_cast<void>(this->cpu[c].answer_kick());
         if (o.what == query) ask();
         if constexpr (base::expiries) {
@@ -59,13 +61,13 @@ public:
             full_ = true;
         }
     }
-    void interrupt(cpu_id c) requires(base::expiries)
-    {
+    void interrupt(cpu_id c) requires(base::expiries) {
         if (!this->cpu[c].takes_part()) return base::interrupt(c);
         if (this->awake[c]) this->run_timers(c);
         const std::size_t began = ++moments_;
         const ticks arm = this->cpu[c].expire(this->now, [this, began](cpu_id sleeper, ticks) {
-            if (left_at_[sleeper] != 0 && left_at_[sleeper] < began) trouble = "timers are run of one who left before";
+            if (left_at_[sleeper] != 0 && left_at_[sleeper] < began)
+                trouble = "timers are run of one who left before";
             if (std::exchange(inside_[sleeper], true)) trouble = "two run the timers of one sleeper at once";
             stepper::point({"run", access::kind::plain, nullptr});
             this->run_timers(sleeper);
@@ -76,19 +78,18 @@ public:
         });
         this->armed[c] = this->awake[c] ? never : arm;
     }
-    void tick(cpu_id c) requires(base::expiries)
-    {
+    void tick(cpu_id c) requires(base::expiries) {
         this->run_timers(c);
         if (this->cpu[c].must_expire(this->now)) interrupt(c);
     }
-    void forecast(cpu_id c) requires(base::expiries)
-    {
+    void forecast(cpu_id c) requires(base::expiries) {
         const ticks due = this->next(c), told = this->cpu[c].peek(due);
         if (told != never && told > due) trouble = "a forecast is late";
     }
     void ask() {
         static_cast<void>(this->tree.any_active());
-        if (const auto by = this->tree.migrator(); by && *by >= this->cpu.size()) trouble = "nobody is in charge";
+        if (const auto by = this->tree.migrator(); by && *by >= this->cpu.size())
+            trouble = "nobody is in charge";
     }
 
     /// For times when nobody is in the middle of something: what is wrong, or "".
@@ -112,7 +113,8 @@ public:
                 first = std::min(first, this->next(c));
                 if (this->awake[c]) ++awake_members, last = c;
             }
-            if (awake_members == 1 && this->cpu[last].peek(this->next(last)) > first) return "a forecast is late";
+            if (awake_members == 1 && this->cpu[last].peek(this->next(last)) > first)
+                return "a forecast is late";
         }
         return "";
     }
@@ -158,7 +160,8 @@ public:
             if constexpr (base::expiries)
                 for (unsigned place = 0; place < Config::state::children; ++place)
                     if (cell == &g.table().slots()[place]) return group + ".slot" + std::to_string(place);
-            const auto at = reinterpret_cast<std::uintptr_t>(cell), from = reinterpret_cast<std::uintptr_t>(&g);
+            const auto at = reinterpret_cast<std::uintptr_t>(cell),
+                       from = reinterpret_cast<std::uintptr_t>(&g);
             if (at >= from && at < from + sizeof(g)) return group;
         }
         return "a CPU's";

@@ -36,7 +36,8 @@ public:
                                              program_.nodes);
         for (cpu_id c = 0; c < program_.cpus; ++c) machine_->come(static_cast<node_id>(c % program_.nodes));
         for (const operation& o : program_.before) machine_->act(o);
-        if (const std::string wrong = machine_->wrong_at_rest(); !wrong.empty()) return wrong + ", before all";
+        if (const std::string wrong = machine_->wrong_at_rest(); !wrong.empty())
+            return wrong + ", before all";
         for (const auto& phase : program_.phases) {
             machine_->now += phase.later;
             if (const std::string wrong = play(phase); !wrong.empty()) return wrong;
@@ -93,7 +94,8 @@ private:
         return wrong.empty() ? machine_->wrong_at_rest() : wrong;
     }
     choice choose(const std::vector<std::size_t>& alive) {
-        static constexpr std::array<std::size_t, 16> lengths{1, 1, 1, 1, 2, 2, 3, 4, 5, 6, 8, 12, 16, 24, 40, to_the_end};
+        static constexpr std::array<std::size_t, 16> lengths{1, 1, 1, 1,  2,  2,  3,  4,
+                                                             5, 6, 8, 12, 16, 24, 40, to_the_end};
         if (rest_.empty()) return {alive.front(), false, to_the_end};
         const unsigned b = rest_.front();
         rest_ = rest_.subspan(1);

@@ -34,15 +34,17 @@ struct operation {
     };
     kind what = kind::query;
     cpu_id cpu = 0;
-    unsigned wait = 0;  ///< of the timer: 0 none, else due after wait - 1 ticks
-    bool clock = false;  ///< a tick passes before
+    unsigned wait = 0;        ///< of the timer: 0 none, else due after wait - 1 ticks
+    bool clock = false;       ///< a tick passes before
     std::uint32_t other = 0;  ///< whom it is about: the CPU kicked, the node of an arrival
 
     std::string text() const {
-        static constexpr std::array names{"wakes",  "sleeps", "gets a timer", "interrupt", "tick",    "leaves", "joins",
-                                          "leaves and joins", "forecast",     "kicks",     "answers", "queries", "arrives"};
+        static constexpr std::array names{"wakes",   "sleeps",  "gets a timer",     "interrupt", "tick",
+                                          "leaves",  "joins",   "leaves and joins", "forecast",  "kicks",
+                                          "answers", "queries", "arrives"};
         std::string said = "CPU " + std::to_string(cpu) + ' ' + names[static_cast<std::size_t>(what)];
-        if ((what == kind::sleep || what == kind::timer) && wait != 0) said += " (in " + std::to_string(wait - 1) + ')';
+        if ((what == kind::sleep || what == kind::timer) && wait != 0)
+            said += " (in " + std::to_string(wait - 1) + ')';
         if (what == kind::kick) said += " CPU " + std::to_string(other);
         if (what == kind::arrive) said += " on node " + std::to_string(other);
         return (clock ? "a tick passes, " : "") + said;
@@ -85,9 +87,9 @@ public:
     }
 
     std::string text() const {
-        std::string said = std::to_string(cpus) + " CPUs, width " + std::to_string(options.width) + ", form " +
-                           std::to_string(static_cast<int>(options.form)) + ", " + std::to_string(nodes) +
-                           " nodes\nbefore:";
+        std::string said = std::to_string(cpus) + " CPUs, width " + std::to_string(options.width) +
+                           ", form " + std::to_string(static_cast<int>(options.form)) + ", " +
+                           std::to_string(nodes) + " nodes\nbefore:";
         for (const operation& o : before) said += ' ' + o.text() + ';';
         for (const phase& p : phases) {
             said += "\nat once, after " + std::to_string(p.later) + " ticks:";
@@ -154,14 +156,18 @@ private:
     }
     operation pick_for(cpu_id c, unsigned which, unsigned how) const {
         using enum operation::kind;
-        static constexpr std::array<kind, 16> awake{sleep, sleep, sleep, sleep,  sleep,    sleep, tick,   interrupt,
-                                                    interrupt, leave, leave, rejoin, forecast, kick,  answer, query};
-        static constexpr std::array<kind, 16> idle{wake,      wake,  wake,  wake,   timer, timer,     timer,     timer,
-                                                   interrupt, leave, leave, rejoin, kick,  interrupt, interrupt, query};
-        static constexpr std::array<kind, 16> awake_apart{join,  join,  join,      join,      join,  join, sleep, sleep,
-                                                          sleep, sleep, interrupt, interrupt, leave, tick, query, answer};
-        static constexpr std::array<kind, 16> idle_apart{join, join, join,  join,  join,  join,      wake,  wake,
-                                                         wake, wake, timer, timer, timer, interrupt, query, kick};
+        static constexpr std::array<kind, 16> awake{sleep,    sleep,     sleep,     sleep, sleep, sleep,
+                                                    tick,     interrupt, interrupt, leave, leave, rejoin,
+                                                    forecast, kick,      answer,    query};
+        static constexpr std::array<kind, 16> idle{wake,  wake,      wake,      wake,  timer, timer,
+                                                   timer, timer,     interrupt, leave, leave, rejoin,
+                                                   kick,  interrupt, interrupt, query};
+        static constexpr std::array<kind, 16> awake_apart{join,  join,  join,  join,  join,      join,
+                                                          sleep, sleep, sleep, sleep, interrupt, interrupt,
+                                                          leave, tick,  query, answer};
+        static constexpr std::array<kind, 16> idle_apart{join,  join,      join,  join, join,  join,
+                                                         wake,  wake,      wake,  wake, timer, timer,
+                                                         timer, interrupt, query, kick};
         const state& s = states_[c];
         const auto& all = s.member ? (s.awake ? awake : idle) : (s.awake ? awake_apart : idle_apart);
         return {all[which], c, how & 7, how >> 6 == 3,

@@ -12,19 +12,22 @@ namespace tmigr::test {
 /// nobody else moves, in whatever state the others stopped.
 struct operation_costs {
     std::size_t levels, groups, cpus;
-    static constexpr std::size_t scan = 8;              ///< the slots of a group
-    static constexpr std::size_t attempt = 3 + scan;    ///< S2, S3, S1 of each slot, S4
-    static constexpr std::size_t refresh = 1 + attempt; ///< with the child's bit
+    static constexpr std::size_t scan = 8;               ///< the slots of a group
+    static constexpr std::size_t attempt = 3 + scan;     ///< S2, S3, S1 of each slot, S4
+    static constexpr std::size_t refresh = 1 + attempt;  ///< with the child's bit
     static constexpr std::size_t refresh_at_worst = 1 + 2 * attempt;
 
     constexpr std::size_t walk_active() const { return levels * 4; }  // A1, A2, P1, bit
-    constexpr std::size_t walk_inactive() const { return levels * (refresh + 5) + scan; }  // D1, D2, D3, P1, bit
+    constexpr std::size_t walk_inactive() const {
+        return levels * (refresh + 5) + scan;
+    }  // D1, D2, D3, P1, bit
     constexpr std::size_t walk_new_expiry(std::size_t one_refresh = refresh) const {
         return 2 + levels * 2 + (levels - 1) * one_refresh + scan;  // N2, N3; own slot
     }
     constexpr std::size_t expire() const {
-        // Each group is worked off once: its slots, the way to it and its state, its slot above. On the way up
-        // two looks at the word, the link, the bit, the earliest. Of each sleeper P2, X2, X1, S1, X4, X3 and `run`.
+        // Each group is worked off once: its slots, the way to it and its state, its slot above. On the way
+        // up two looks at the word, the link, the bit, the earliest. Of each sleeper P2, X2, X1, S1, X4, X3
+        // and `run`.
         return 1 + groups * (scan + 2 + refresh) + levels * (4 + scan + refresh) + cpus * 8;
     }
     constexpr std::size_t of(const operation& o) const {

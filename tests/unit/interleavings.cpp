@@ -26,12 +26,12 @@ namespace {
 using library = stepping_expiries;
 using input = std::vector<std::uint8_t>;
 
-#define TMIGR_WITHOUT(twin, step)                   \
-    struct twin : library {                         \
-        static constexpr const char* name = #twin;  \
-        struct steps : algorithm_steps {            \
-            static constexpr bool step = false;     \
-        };                                          \
+#define TMIGR_WITHOUT(twin, step)                                   \
+    struct twin : library {                                         \
+        [[maybe_unused]] static constexpr const char* name = #twin; \
+        struct steps : algorithm_steps {                            \
+            static constexpr bool step = false;                     \
+        };                                                          \
     }
 TMIGR_WITHOUT(resign_first, publish_first);
 TMIGR_WITHOUT(skipped_write, write_unchanged_slot);
@@ -89,7 +89,8 @@ std::pair<std::size_t, std::string> search(std::size_t most) {
     for (std::size_t n = 1; n <= most; ++n) {
         const input bytes = random_input(random);
         const std::string right = play_interleaving<sound<Twin>>(bytes);
-        if (!right.empty()) FAIL("the library itself: " << right << '\n' << tell_interleaving<sound<Twin>>(bytes));
+        if (!right.empty())
+            FAIL("the library itself: " << right << '\n' << tell_interleaving<sound<Twin>>(bytes));
         const std::string wrong = play_interleaving<Twin>(bytes);
         if (!wrong.empty()) return {n, wrong};
     }
@@ -107,9 +108,10 @@ input kept(const std::string& name) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("random interleavings find what is wrong with", "", without_seq, without_tag, one_refresh, resign_first,
-                   skipped_write, stop_at_idle_groups, clear_blindly, carried_blindly, mask_after_link,
-                   no_refresh_after_link, root_alone, expirer_stores, without_claim, available_after_walk) {
+TEMPLATE_TEST_CASE("random interleavings find what is wrong with", "", without_seq, without_tag, one_refresh,
+                   resign_first, skipped_write, stop_at_idle_groups, clear_blindly, carried_blindly,
+                   mask_after_link, no_refresh_after_link, root_alone, expirer_stores, without_claim,
+                   available_after_walk) {
     const auto [executions, wrong] = search<TestType>(200'000);
     std::cout << TestType::name << ": " << executions << " executions, " << wrong << '\n';
     CHECK(wrong != "");
@@ -120,15 +122,16 @@ TEMPLATE_TEST_CASE("random interleavings find what is wrong with", "", without_s
 }
 
 TEST_CASE("what takes weak memory to go wrong is not found") {
-    // A load in the place of the swap (G2): one of two that each write and then look sees the other, if there is
-    // one order of all accesses.
+    // A load in the place of the swap (G2): one of two that each write and then look sees the other, if there
+    // is one order of all accesses.
     CHECK(search<load_instead_of_swap>(20'000).second == "");
 }
 
 TEST_CASE("the story of an input names the program and every access") {
     const std::string story = tell_interleaving<resign_first>(kept("resign_first"));
     INFO(story);
-    for (const char* part : {"CPUs, width", "at once", "sleeps", "D3 swap group"}) CHECK(story.find(part) != std::string::npos);
+    for (const char* part : {"CPUs, width", "at once", "sleeps", "D3 swap group"})
+        CHECK(story.find(part) != std::string::npos);
     CHECK(story.find("nothing is wrong") == std::string::npos);
     CHECK(tell_interleaving<library>(kept("resign_first")).find("nothing is wrong") != std::string::npos);
 }

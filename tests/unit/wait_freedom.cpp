@@ -53,7 +53,8 @@ contest against_all(const deed& before, const deed& victim, const std::vector<de
         };
         while (!programs.done(0) && made.accesses < 100'000) {
             const auto next = programs.next(0);
-            const bool swap = next.what == tmigr::test::access::kind::strong_swap || next.what == tmigr::test::access::kind::weak_swap;
+            const bool swap = next.what == tmigr::test::access::kind::strong_swap ||
+                              next.what == tmigr::test::access::kind::weak_swap;
             if (swap) until_written(next.cell);
             programs.step(0);
             ++made.accesses;
@@ -135,7 +136,8 @@ TEST_CASE("a walk that fails over and over does so because others get on, once f
     const auto flaps = [](machine& m) {
         for (std::size_t n = 0; n < times; ++n) m.wake(1), m.sleep(1, 60);
     };
-    for (const deed& walk : {deed([](machine& m) { m.wake(0); }), deed([](machine& m) { m.wake(0), m.sleep(0, 9); })}) {
+    for (const deed& walk :
+         {deed([](machine& m) { m.wake(0); }), deed([](machine& m) { m.wake(0), m.sleep(0, 9); })}) {
         const auto made = against_all([](machine&) {}, walk, {flaps});
         // CPU 1 swaps each word twice a turn, and its group's slots too.
         CHECK(made.failed_swaps > times);
