@@ -32,6 +32,26 @@ public:
 
     /// What went wrong, or "".
     std::string play() {
+        stepper::limit_alone(20 * most_accesses);
+        const std::string wrong = play_all();
+        stepper::limit_alone(no_limit);
+        return wrong;
+    }
+    /// For a player that tells: the program, and the accesses in the order in which they were made.
+    const std::string& story() const noexcept { return story_; }
+    std::size_t accesses() const noexcept { return accesses_; }
+
+private:
+    using machine = interleaving_machine<Config>;
+    static constexpr std::size_t to_the_end = ~std::size_t{0}, no_limit = to_the_end;
+
+    struct choice {
+        std::size_t who;
+        bool refuse;         ///< the first weak swap fails for no reason
+        std::size_t length;  ///< accesses in a row
+    };
+
+    std::string play_all() {
         machine_ = std::make_unique<machine>(0, program_.options, interleaving_program::possible_cpus,
                                              program_.nodes);
         for (cpu_id c = 0; c < program_.cpus; ++c) machine_->come(static_cast<node_id>(c % program_.nodes));
@@ -44,20 +64,6 @@ public:
         }
         return machine_->play_out();
     }
-    /// For a player that tells: the program, and the accesses in the order in which they were made.
-    const std::string& story() const noexcept { return story_; }
-    std::size_t accesses() const noexcept { return accesses_; }
-
-private:
-    using machine = interleaving_machine<Config>;
-    static constexpr std::size_t to_the_end = ~std::size_t{0};
-
-    struct choice {
-        std::size_t who;
-        bool refuse;         ///< the first weak swap fails for no reason
-        std::size_t length;  ///< accesses in a row
-    };
-
     std::string play(const interleaving_program::phase& phase) {
         if (tell_) story_ += "at once:\n";
         auto steps = std::make_unique<stepper>();

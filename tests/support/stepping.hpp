@@ -115,13 +115,20 @@ public:
     /// For the cells: gives the driver the turn, if a program is running.
     static void point(const access& next) {
         stepper* const me = running_;
-        if (me == nullptr) return;
+        if (me == nullptr) {
+            if (--alone_left_ != 0) return;
+            std::fprintf(stderr, "stepper: what nobody drives does not end, next access (%.*s)\n",
+                         static_cast<int>(next.label.size()), next.label.data());
+            std::abort();
+        }
         program& here = *me->programs_[me->current_];
         here.next = next;
         me->leaving(&here);
         me->back_ = std::move(me->back_).resume();
         me->entered(&here);
     }
+    /// From now on the process ends after so many accesses that nobody drives. Else there is no limit.
+    static void limit_alone(std::size_t most) noexcept { alone_left_ = most; }
     static void wrote(bool so) noexcept {
         if (running_ != nullptr) running_->wrote_ = so;
     }
@@ -188,6 +195,7 @@ private:
     }
 
     static inline stepper* running_ = nullptr;
+    static inline std::size_t alone_left_ = ~std::size_t{0};
     std::vector<std::unique_ptr<program>> programs_;
     boost::context::fiber back_;
     std::size_t current_ = 0;
