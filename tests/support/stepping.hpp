@@ -94,8 +94,11 @@ public:
     /// no reason when the driver says so.
     void step(std::size_t i, bool fail_for_no_reason = false) {
         refuse_ = fail_for_no_reason;
+        wrote_ = false;
         resume(i);
     }
+    /// Whether the latest step wrote the cell: a store, or a swap that did not fail.
+    bool wrote() const noexcept { return wrote_; }
     /// Runs program i up to its end; false when that takes more than `most` accesses.
     bool finish(std::size_t i, std::size_t most) {
         for (; !done(i) && most > 0; --most) step(i);
@@ -112,12 +115,22 @@ public:
     /// For the cells: gives the driver the turn, if a program is running.
     static void point(const access& next) {
         stepper* const me = running_;
-        if (me == nullptr) return;
+        if (me == nullptr) {
+            if (--alone_left_ != 0) return;
+            std::fprintf(stderr, "stepper: what nobody drives does not end, next access (%.*s)\n",
+                         static_cast<int>(next.label.size()), next.label.data());
+            std::abort();
+        }
         program& here = *me->programs_[me->current_];
         here.next = next;
         me->leaving(&here);
         me->back_ = std::move(me->back_).resume();
         me->entered(&here);
+    }
+    /// From now on the process ends after so many accesses that nobody drives. Else there is no limit.
+    static void limit_alone(std::size_t most) noexcept { alone_left_ = most; }
+    static void wrote(bool so) noexcept {
+        if (running_ != nullptr) running_->wrote_ = so;
     }
     /// For weak swaps, once: whether it is to fail for no reason.
     static bool refused() noexcept { return running_ != nullptr && std::exchange(running_->refuse_, false); }
@@ -182,10 +195,12 @@ private:
     }
 
     static inline stepper* running_ = nullptr;
+    static inline std::size_t alone_left_ = ~std::size_t{0};
     std::vector<std::unique_ptr<program>> programs_;
     boost::context::fiber back_;
     std::size_t current_ = 0;
     bool refuse_ = false;
+    bool wrote_ = false;
 #ifdef TMIGR_TESTS_ASAN
     const void* driver_stack_ = nullptr;
     std::size_t driver_size_ = 0;
@@ -212,6 +227,7 @@ struct stepping_atomics {
         }
         void store(T value, order o) {
             stepper::point({o.label, access::kind::store, this});
+            stepper::wrote(true);
             value_ = value;
         }
         bool compare_exchange_weak(T& expected, T desired, order o, order) {
@@ -229,6 +245,7 @@ struct stepping_atomics {
 
     private:
         bool swap(T& expected, T desired) {
+            stepper::wrote(value_ == expected);
             if (value_ == expected) {
                 value_ = desired;
                 return true;
