@@ -191,3 +191,22 @@ TEST_CASE("the documents name weakened twins with the suites that run them") {
     }
     CHECK(pairs >= 10);
 }
+
+TEST_CASE("a step that is left out is found by the model tests, by Spin and by random interleavings") {
+    std::string models;
+    for (const auto& entry : std::filesystem::directory_iterator(root / "tests" / "model")) models += text_of(entry.path());
+    std::vector<std::string> twins = all_matches(models, R"(TMIGR_WITHOUT\(\w+, (\w+), \w+\);)");
+    twins.insert(twins.end(), {"without_seq", "without_tag", "one_refresh"});
+    CHECK(twins.size() >= 15);
+    const std::string spin = text_of(root / "tests" / "spin" / "scenarios.txt");
+    const std::string interleavings = text_of(root / "tests" / "unit" / "interleavings.cpp");
+    for (const std::string& twin : twins) {
+        INFO(twin);
+        CHECK(std::regex_search(models, std::regex("TMIGR_TWIN\\(\\w+, " + twin + ", ")));
+        // Sequential consistency hides it: Spin goes through everything, and finds nothing.
+        const bool weak = twin == "load_instead_of_swap";
+        CHECK(std::regex_search(spin, std::regex("\\| " + twin + (weak ? " \\| safe \\| - \\|" : " \\| safe \\| [a-z]"))));
+        const std::string use = weak ? "search<" + twin + ">\\(.*== \"\"" : "\\b" + twin + "[,)]\\s";
+        CHECK(std::regex_search(interleavings.substr(interleavings.find("TEST_CASE")), std::regex(use)));
+    }
+}
