@@ -259,12 +259,12 @@ public:
     /// is after it was received, as futexes, semaphores and file descriptors do.
     ///
     /// Any thread, at any time; also for a CPU that is awake, which then must find the signal
-    /// when it next waits, or call `answer_kick` if it takes the signal earlier: a signal thrown
-    /// away without keeps all later kickers silent. A CPU that looks for work by itself while it is awake can spare
-    /// others that: it kicks itself after `activate`, and before it sleeps it calls
-    /// `answer_kick` and looks once more. A CPU that wakes before it received its signal can
-    /// be sent another: the signal must bear that. Lock-free, one read-modify-write; no locks,
-    /// no memory.
+    /// when it next waits, or call `answer_kick` if it takes the signal earlier: a signal
+    /// thrown away without that keeps all later kickers silent. A CPU that looks for work by
+    /// itself while it is awake can spare others that: it kicks itself after `activate`, and
+    /// before it sleeps it calls `answer_kick` and looks once more. A CPU that wakes before it
+    /// received its signal can be sent another: the signal must bear that. Lock-free, one
+    /// read-modify-write; no locks, no memory.
     bool kick() const noexcept {
         auto& cell = seat_->kicked_;
         // (K3) relaxed load of seat.kicked: a first guess, (K1) decides.
