@@ -63,6 +63,19 @@ struct take_over_against_last_sleeper
 template <class Config, rl::test_result_e Expected>
 using take_over_on_two_levels = take_over_against_last_sleeper<Config, Expected, two_ranked_levels>;
 
+/// CPU 0, in charge of all, falls asleep while CPU 1 wakes; CPU 2 is awake, and not to inherit.
+template <class Config, rl::test_result_e Expected, class Shape = three_classes>
+struct hand_over_against_wake : rl::test_suite<hand_over_against_wake<Config, Expected, Shape>, 2, Expected> {
+    ranked_tree<Config, Shape> t;
+    void before() { t.wake(0), t.wake(2); }
+    void thread(unsigned i) { i == 0 ? t.sleep(0, 5) : t.wake(1); }
+    void invariant() { RL_ASSERT(t.words_are_right()); }
+    void after() {
+        RL_ASSERT(t.at_rest_with(6));
+        RL_ASSERT(t.all_sleep_until(6, 5));
+    }
+};
+
 /// The two lower classes wake at once while CPU 2 is in charge.
 template <class Config, rl::test_result_e Expected, class Shape = three_classes>
 struct two_wakes_at_once : rl::test_suite<two_wakes_at_once<Config, Expected, Shape>, 2, Expected> {
@@ -281,6 +294,8 @@ int main(int argc, char** argv) {
     ok &= sound<take_over_against_hand_over, single_cpus, library, exhaustive>("take_over_against_hand_over, single CPUs", two_threads);
     ok &= both<take_over_against_last_sleeper, two_classes>("take_over_against_last_sleeper, two classes", two_threads);
     ok &= both<take_over_against_last_sleeper, two_ranked_levels>("take_over_against_last_sleeper, two ranked levels", two_threads);
+    ok &= both<hand_over_against_wake, three_classes>("hand_over_against_wake", two_threads);
+    ok &= sound<hand_over_against_wake, two_ranked_levels, library, exhaustive>("hand_over_against_wake, two ranked levels", two_threads);
     ok &= sound<two_wakes_at_once, three_classes, words, words_exhaustive>("two_wakes_at_once, words only", two_threads);
     ok &= sound<two_wakes_at_once, two_ranked_levels, library, exhaustive>("two_wakes_at_once, two ranked levels", two_threads);
     ok &= sound<three_wakes_at_once, two_ranked_levels, words, words_exhaustive>("three_wakes_at_once, two ranked levels, words only", three_threads);

@@ -43,7 +43,8 @@ file > 2 && /^ok/ {
         sound[program] = sound[program] "| `" name "` | " (name ~ /all schedules/ ? "all" : "at random") " | " count " |\n"
         next
     }
-    failure = result == "USER ASSERT FAILED" ? "assertion" : result == "DATA RACE" ? "data race" : \
+    failure = result == "USER ASSERT FAILED" ? "assertion" : result == "USER INVARIANT FAILED" ? "invariant" : \
+              result == "DATA RACE" ? "data race" : \
               result == "ACCESS TO UNINITIALIZED VARIABLE" ? "uninitialised" : "?"
     if (failure == "?") complain("survivor: " line)
     twins++

@@ -29,6 +29,38 @@
 #define THREAD_0 DO(0, SLEEP, 0, NEVER)
 #define THREAD_1 DO(0, WAKE, 1, 0)
 
+#elif defined(TAKE_OVER_AGAINST_HAND_OVER)
+/* CPU 0, the lowest, wakes while CPU 1, in charge of all, falls asleep; CPU 2 is awake. */
+#define DONE_BEFORE DO(0, WAKE, 1, 0) DO(1, WAKE, 2, 0)
+#define THREAD_0 DO(0, WAKE, 0, 0)
+#define THREAD_1 DO(0, SLEEP, 1, 5)
+
+#elif defined(TAKE_OVER_AGAINST_LAST_SLEEPER)
+/* The same where CPU 2 is the last one awake, and CPU 1 asleep. */
+#define DONE_BEFORE DO(0, WAKE, 1, 0) DO(1, WAKE, 2, 0) DO(2, SLEEP, 1, 7)
+#define THREAD_0 DO(0, WAKE, 0, 0)
+#define THREAD_1 DO(0, SLEEP, 2, 5)
+
+#elif defined(TWO_WAKES_AT_ONCE)
+#define DONE_BEFORE DO(0, WAKE, 2, 0)
+#define THREAD_0 DO(0, WAKE, 0, 0)
+#define THREAD_1 DO(0, WAKE, 1, 0)
+
+#elif defined(TAKE_OVER_AND_BACK)
+/* The lowest takes over and hands back, while the highest falls asleep and the one between wakes. */
+#define DONE_BEFORE DO(0, WAKE, 2, 0)
+#define THREAD_0 DO(0, WAKE, 0, 0) DO(1, SLEEP, 0, 6)
+#define THREAD_1 DO(0, WAKE, 1, 0)
+#define THREAD_2 DO(0, SLEEP, 2, 5)
+#define THREADS 3
+
+#elif defined(TAKE_OVER_AGAINST_EXPIRY)
+/* CPU 1, in charge, looks for what is due and falls asleep; CPU 0 takes over and looks too. */
+#define DONE_BEFORE DO(0, WAKE, 2, 0) DO(1, WAKE, 1, 0) DO(2, SLEEP, 2, 13)
+#define NEAR_OF_2_BEFORE 5
+#define THREAD_0 DO(0, WAKE, 0, 0) DO(1, EXPIRE, 0, 10)
+#define THREAD_1 DO(0, EXPIRE, 1, 10) DO(1, SLEEP, 1, NEVER)
+
 #elif defined(TWO_SLEEPERS_OF_ONE_LEAF)
 #define DONE_BEFORE DO(0, WAKE, 0, 0) DO(1, WAKE, 1, 0)
 #define THREAD_0 DO(0, SLEEP, 0, 5)

@@ -25,8 +25,11 @@
 #define PLACE(bit) ((bit) >> 1)
 #define SLOT(group, place) slot[(group) * CHILDREN + (place)]
 
-#ifdef PICK_LOWEST
+#if defined(PICK_LOWEST)
 #define PREFERS_LOWEST(g) ((g) == R)
+#elif defined(LOWEST_EVERYWHERE)
+/* R over A and B as over two pairs of classes, ranks 0 and 1 below A, 2 and 3 below B; one CPU to a class */
+#define PREFERS_LOWEST(g) 1
 #else
 #define PREFERS_LOWEST(g) 0
 #endif
@@ -87,6 +90,15 @@ inline check_word(w, before) {
     assert(seq_is_new)
 #endif
 }
+/* Invariant 6 is asked for whenever nothing is in flight; but it holds in every word. */
+inline check_low_first(g, w) {
+#if (defined(PICK_LOWEST) || defined(LOWEST_EVERYWHERE)) && !defined(LOW_FIRST_AT_REST)
+    low_first = !PREFERS_LOWEST(g) || MIGRATOR(w) == HEIR(ACTIVE(w));
+    assert(low_first)
+#else
+    skip
+#endif
+}
 inline check_slot(s, before) {
 #if !defined(WITHOUT_TAG) && !defined(FOR_EVER)
     tag_is_new = TAG(s) > TAG(before);
@@ -109,6 +121,7 @@ inline check_slot(s, before) {
         :: word[group] == seen -> \
             next = wanted; \
             check_word(next, seen); \
+            check_low_first(group, next); \
             word[group] = next; \
             swapped = 1 \
         :: else -> \
@@ -183,20 +196,49 @@ inline store_slot(due) {
 }
 
 /* walk.hpp, from `g`, in which `child` woke */
+#ifdef LATE_TAKE_OVER
+#define TAKES_OVER_AT_ONCE(g) 0
+#else
+#define TAKES_OVER_AT_ONCE(g) PREFERS_LOWEST(g)
+#endif
 inline walk_active() {
     do
     :: seen = word[g];                                                    /* (A1) */
         do
-        :: SWAP_WORD(g, ACTIVATED(seen, child, PREFERS_LOWEST(g)));        /* (A2) */
+        :: SWAP_WORD(g, ACTIVATED(seen, child, TAKES_OVER_AT_ONCE(g)));    /* (A2) */
             if
             :: swapped -> break
             :: else
             fi
         od;
+#ifdef LATE_TAKE_OVER
+        skip;  /* a break may not lead into a d_step */
+        d_step { goes_on = !HAS_MIGRATOR(seen); swapped = !PREFERS_LOWEST(g) }
+        if
+        :: !swapped -> seen = word[g]
+        :: else
+        fi;
+        do
+        :: !swapped && HAS_MIGRATOR(seen) && child < MIGRATOR(seen) ->
+            SWAP_WORD(g, WORD(ACTIVE(seen), child, NEXT_SEQ(seen)))
+        :: else -> break
+        od;
+        if
+        :: !goes_on -> break
+        :: else
+        fi;
+#else
         if
         :: HAS_MIGRATOR(seen) -> break
         :: else
         fi;
+#endif
+#ifdef SILENT_FIRST_WAKE
+        if
+        :: PREFERS_LOWEST(g) -> break
+        :: else
+        fi;
+#endif
         upper = up[g];                                                    /* (P1) */
         if
         :: upper == NOBODY -> break
@@ -522,8 +564,10 @@ inline join() {
 inline check_at_rest() {
     active_up = ACTIVE(word[A]) == TRUTH_OF_A && ACTIVE(word[B]) == TRUTH_OF_B && UP_TO_DATE(A) && UP_TO_DATE(B);
     assert(active_up);
-#ifdef PICK_LOWEST
-    low_first = MIGRATOR(word[R]) == HEIR(ACTIVE(word[R]));
+#if defined(PICK_LOWEST) || defined(LOWEST_EVERYWHERE)
+    low_first = (!PREFERS_LOWEST(A) || MIGRATOR(word[A]) == HEIR(ACTIVE(word[A]))) &&
+                (!PREFERS_LOWEST(B) || MIGRATOR(word[B]) == HEIR(ACTIVE(word[B]))) &&
+                MIGRATOR(word[R]) == HEIR(ACTIVE(word[R]));
     assert(low_first);
 #endif
 #ifndef WORDS_ONLY
@@ -621,6 +665,9 @@ init {
 #endif
 #ifdef NEAR_BEFORE
     near[0] = NEAR_BEFORE;
+#endif
+#ifdef NEAR_OF_2_BEFORE
+    near[2] = NEAR_OF_2_BEFORE;
 #endif
     run thread(BEFORE);
     finished == 1;
