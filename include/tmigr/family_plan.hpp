@@ -81,6 +81,15 @@ public:
     unsigned width() const noexcept { return width_; }
     bool joined() const noexcept { return policy_.joined || policy_.keys.empty(); }
 
+    /// The rank of a CPU by the outermost key that groups go by; none where they do not. Throws as
+    /// `route_of`.
+    std::optional<std::size_t> rank(const cpu_info& cpu) const {
+        const std::vector<std::int64_t> v = values_.of(cpu);
+        for (unsigned k = static_cast<unsigned>(stages_.size()) - 1; k-- > 0;)
+            if (stages_[k + 1].ranked) return rank_of(v, k, cpu);
+        return std::nullopt;
+    }
+
     /// Levels set aside; a tree of `fill::arrival` gets more where that is too few.
     level_estimate estimate() const noexcept {
         const unsigned mixing = stages_.size() > 1 ? stages_[1].base : stages_[0].levels;
