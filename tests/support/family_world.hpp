@@ -39,11 +39,12 @@ public:
 
     /// CPUs of `all` that are not in `present` are to come later.
     family_world(const topology& present, topology all, family_policy policy, unsigned width)
-        : machine(std::move(all)), asked(std::move(policy)), tree(present, asked, {.width = width}) {
+        : machine(std::move(all)), planned_for(present), asked(std::move(policy)), tree(present, asked, {.width = width}) {
         for (const cpu_info& info : present.cpus()) take_in(info);
     }
 
     topology machine;
+    topology planned_for;
     family_policy asked;
     tree_type tree;
     std::vector<cpu> cpus;  ///< in the order of `tree.shape().cpus`
@@ -91,8 +92,8 @@ public:
             const std::size_t sleeper = index(id);
             if (tree_of(sleeper) != tree_of(c)) complaint = "a timer crossed from one tree to another";
             const auto& policy = tree.plan().policy();
-            if (!policy.joined && values_of(machine, policy, cpus[sleeper].info).back() !=
-                                      values_of(machine, policy, cpus[c].info).back())
+            if (!policy.joined && values_of(planned_for, policy, cpus[sleeper].info).back() !=
+                                      values_of(planned_for, policy, cpus[c].info).back())
                 complaint = "a timer was run by a CPU of another class";
             if (cpus[sleeper].awake) complaint = "timers of a CPU that is awake were run for it";
             if (!cpus[sleeper].in_tree.takes_part()) complaint = "timers of a CPU apart were run for it";
@@ -141,6 +142,7 @@ public:
         for (const cpu& c : cpus) whole.add(c.info.id, c.info.node, c.info.capacity);
         for (const cpu_info& info : fresh) whole.add(info.id, info.node, info.capacity);
         const auto duties = tree.reshape(whole, policy);
+        planned_for = whole;
         asked = policy;
         ++reshapes;
         for (const cpu_info& info : fresh) take_in(info);
@@ -232,7 +234,7 @@ private:
         std::map<std::size_t, std::int64_t> lowest;
         for (std::size_t c = 0; c < cpus.size(); ++c) {
             if (!cpus[c].awake || !cpus[c].in_tree.takes_part()) continue;
-            const std::int64_t value = values_of(machine, policy, cpus[c].info)[key];
+            const std::int64_t value = values_of(planned_for, policy, cpus[c].info)[key];
             for (std::size_t g = tree.shape().cpus[c].group; g != tree_shape::none; g = tree.shape().groups[g].parent) {
                 const auto [at, fresh] = lowest.try_emplace(g, value);
                 if (!fresh) at->second = std::min(at->second, value);
@@ -242,7 +244,7 @@ private:
             if (tree.groups()[g].how() != pick::lowest) continue;
             const auto who = find_migrator(tree.groups()[g]);
             if (!who) return "nobody in charge, though somebody is awake";
-            if (values_of(machine, policy, cpus[index(*who)].info)[key] != value) return "not the lowest awake is in charge";
+            if (values_of(planned_for, policy, cpus[index(*who)].info)[key] != value) return "not the lowest awake is in charge";
         }
         return "";
     }
