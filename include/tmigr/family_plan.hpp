@@ -67,7 +67,7 @@ public:
         by_itself_ = policy_.joined && policy_.keys.size() == 1 && policy_.keys[0].how == pick::first &&
                      (policy_.keys[0].by == family_key::kind::family || policy_.keys[0].by == family_key::kind::node);
         values_ = detail::family_values(machine, policy_.keys);
-        if (by_itself_ && policy_.filling == fill::arrival) {
+        if (by_linux()) {
             const std::size_t families = std::max(machine.possible_nodes(), values_.distinct(0));
             plan_for_linux(machine.possible_cpus(), families);
         } else {
@@ -78,6 +78,8 @@ public:
     /// The policy applied: `linux_default` where a gate was shut.
     const family_policy& policy() const noexcept { return policy_; }
     bool gate_was_shut() const noexcept { return gated_; }
+    /// Whether CPUs get the places that Linux gives them, whatever the policy is called.
+    bool by_linux() const noexcept { return by_itself_ && policy_.filling == fill::arrival; }
     unsigned width() const noexcept { return width_; }
     bool joined() const noexcept { return policy_.joined || policy_.keys.empty(); }
 
