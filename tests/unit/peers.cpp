@@ -176,6 +176,141 @@ private:
 
 constexpr std::size_t sizes[] = {1, 8, 9, 64, 100, 513};
 
+/// Threads drive CPUs of their own through random steps, and rest after each round; in every
+/// other round all have fallen asleep by then.
+template <class P>
+class crowd {
+public:
+    crowd(std::size_t cpus, unsigned threads, std::uint64_t seed)
+        : p_(cpus), cpus_(cpus), awake_(cpus), threads_(threads), seed_(seed),
+          rest_(static_cast<std::ptrdiff_t>(threads), resting{this}) {}
+
+    /// What was found wrong first, or "".
+    std::string run(std::size_t rounds, std::size_t steps) {
+        std::vector<std::thread> crew;
+        for (unsigned t = 0; t < threads_; ++t)
+            crew.emplace_back([this, t, rounds, steps] { work(t, rounds, steps); });
+        for (std::thread& t : crew) t.join();
+        return wrong_;
+    }
+
+private:
+    struct cpu {
+        std::mutex lock;
+        std::multiset<ticks> timers;
+        ticks armed = never;
+
+        ticks next() const { return timers.empty() ? never : *timers.begin(); }
+        ticks run(ticks now) {
+            const std::lock_guard held(lock);
+            timers.erase(timers.begin(), timers.upper_bound(now));
+            return next();
+        }
+        ticks arm(ticks due) {
+            const std::lock_guard held(lock);
+            timers.insert(due);
+            return next();
+        }
+    };
+    struct resting {
+        crowd* all;
+        void operator()() noexcept { all->at_rest(); }
+    };
+
+    void work(unsigned me, std::size_t rounds, std::size_t steps) {
+        std::mt19937_64 random(seed_ + me);
+        const std::size_t mine = (cpus_.size() - me + threads_ - 1) / threads_;
+        ticks now = 0;
+        for (std::size_t r = 0; r < rounds; ++r) {
+            for (std::size_t i = 0; i < steps; ++i) step(me + random() % mine * threads_, ++now, random);
+            for (std::size_t c = me; r % 2 == 0 && c < cpus_.size(); c += threads_)
+                if (awake_[c]) sleep(c, now + random() % 8);
+            rest_.arrive_and_wait();
+        }
+    }
+    void step(std::size_t c, ticks now, std::mt19937_64& random) {
+        if constexpr (timer_peer<P>) {
+            if (random() % 4 == 0 && (!awake_[c] || p_.must_expire(c, now))) return expire(c, now);
+            if (!awake_[c] && random() % 3 == 0) {
+                cpus_[c].armed = p_.new_expiry(c, cpus_[c].arm(now + 1 + random() % 8));
+                return;
+            }
+        }
+        if (awake_[c]) return sleep(c, now + 1 + random() % 8);
+        p_.activate(c);
+        awake_[c] = 1;
+        cpus_[c].armed = never;
+        cpus_[c].run(now);
+    }
+    void sleep(std::size_t c, ticks due) {
+        awake_[c] = 0;
+        if constexpr (timer_peer<P>)
+            cpus_[c].armed = p_.deactivate(c, due % 2 == 0 ? cpus_[c].arm(due) : cpus_[c].next());
+        else
+            p_.deactivate(c);
+    }
+    void expire(std::size_t c, ticks now) {
+        if constexpr (timer_peer<P>) {
+            const ticks arm = p_.expire(c, now, [this](std::size_t s, ticks t) { return cpus_[s].run(t); });
+            if (!awake_[c]) cpus_[c].armed = arm;
+        }
+    }
+
+    void at_rest() noexcept {
+        if (!wrong_.empty()) return;
+        wrong_ = wrong_awake(p_, awake_);
+        if constexpr (timer_peer<P>) {
+            if (wrong_.empty()) wrong_ = wrong_timers();
+        }
+    }
+    ticks earliest() const {
+        ticks first = never;
+        for (std::size_t c = 0; c < cpus_.size(); ++c)
+            if (!awake_[c]) first = std::min(first, cpus_[c].next());
+        return first;
+    }
+    /// Everything that waits is run by those who are awake, or by those who are armed.
+    std::string wrong_timers() {
+        const auto someone = std::find(awake_.begin(), awake_.end(), char{1});
+        if (someone == awake_.end()) {
+            ticks armed = never;
+            for (const cpu& c : cpus_) armed = std::min(armed, c.armed);
+            if (armed > earliest()) return "nobody armed for the earliest";
+            if (p_.earliest() > earliest()) return "earliest is late";
+            const ticks now = earliest();
+            for (std::size_t c = 0; c < cpus_.size(); ++c)
+                if (is_due(cpus_[c].armed, now)) expire(c, now);
+            return is_due(earliest(), now) ? "a timer that was not run by whoever was armed" : "";
+        }
+        // Everything due by then, and nothing is left of what it was.
+        const ticks now = earliest();
+        for (std::size_t c = 0; c < cpus_.size(); ++c)
+            if (awake_[c]) expire(c, now);
+        return is_due(earliest(), now) ? "a timer that was not run by those awake" : "";
+    }
+
+    P p_;
+    std::vector<cpu> cpus_;
+    std::vector<char> awake_;
+    unsigned threads_;
+    std::uint64_t seed_;
+    std::barrier<resting> rest_;
+    std::string wrong_;
+};
+
+template <class P>
+void hammer() {
+    const auto seed = test::seed();
+    struct size {
+        std::size_t cpus;
+        unsigned threads;
+    };
+    for (const auto& [cpus, threads] : {size{2, 2}, {4, 4}, {9, 3}, {20, 4}}) {
+        INFO(P::name() << ", " << cpus << " CPUs, " << threads << " threads, seed " << seed);
+        CHECK(crowd<P>(cpus, threads, seed).run(60, 100) == "");
+    }
+}
+
 }  // namespace
 
 TEMPLATE_LIST_TEST_CASE("peers without timers know who is awake", "", state_peers<std_atomics>) {
@@ -187,7 +322,7 @@ TEMPLATE_LIST_TEST_CASE("peers without timers know who is awake", "", state_peer
         std::vector<char> awake(n);
         std::mt19937_64 random(seed);
         std::string wrong;
-        for (int i = 0; i < 3000 && wrong.empty(); ++i) {
+        for (int i = 0; i < 20'000 && wrong.empty(); ++i) {
             const std::size_t c = random() % 2 == 0 ? random() % n : random() % std::min<std::size_t>(n, 3);
             awake[c] ? p.deactivate(c) : p.activate(c);
             awake[c] = !awake[c];
@@ -206,7 +341,20 @@ TEMPLATE_LIST_TEST_CASE("peers with timers run what is due, once, and lose none"
         INFO(TestType::name() << ", " << n << " CPUs, seed " << seed);
         machine<TestType> m(n, seed);
         std::string wrong;
-        for (int i = 0; i < (n > 200 ? 800 : 3000) && wrong.empty(); ++i) wrong = m.step();
+        for (int i = 0; i < (n > 200 ? 5'000 : 20'000) && wrong.empty(); ++i) wrong = m.step();
         CHECK(wrong == "");
     }
+}
+
+using yielding = test::yielding_atomics<std_atomics>;
+
+TEMPLATE_LIST_TEST_CASE("threads on peers without timers agree when they rest", "", state_peers<std_atomics>) {
+    hammer<TestType>();
+}
+TEMPLATE_LIST_TEST_CASE("threads that yield on peers without timers agree when they rest", "", state_peers<yielding>) {
+    hammer<TestType>();
+}
+TEMPLATE_LIST_TEST_CASE("threads on peers with timers lose none", "", timer_peers<std_atomics>) { hammer<TestType>(); }
+TEMPLATE_LIST_TEST_CASE("threads that yield on peers with timers lose none", "", timer_peers<yielding>) {
+    hammer<TestType>();
 }
