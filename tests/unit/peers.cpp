@@ -27,11 +27,15 @@
 #include <atomic>
 #include <barrier>
 #include <mutex>
+#include <optional>
+#include <ostream>
 #include <random>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 using namespace tmigr;
@@ -177,6 +181,14 @@ private:
 
 constexpr std::size_t sizes[] = {1, 8, 9, 64, 100, 513};
 
+/// Whether a CPU's timers are never run by two at once.
+template <class P>
+constexpr bool runs_alone = false;
+template <class A, class Queues, class Lock>
+constexpr bool runs_alone<linux_events<A, Queues, Lock>> = true;
+template <class Config>
+constexpr bool runs_alone<hierarchy_peer<Config>> = true;
+
 /// Threads drive CPUs of their own through random steps, and rest after each round; in every
 /// other round all have fallen asleep by then.
 template <class P>
@@ -200,6 +212,7 @@ private:
         std::mutex lock;
         std::multiset<ticks> timers;
         ticks armed = never;
+        std::atomic<bool> running{false};
 
         ticks next() const { return timers.empty() ? never : *timers.begin(); }
         ticks run(ticks now) {
@@ -259,9 +272,11 @@ private:
         if constexpr (timer_peer<P>) {
             const ticks arm = p_.expire(c, now, [this](std::size_t s, ticks t) {
                 // Its owner, and other expirers, have time to come in between.
+                if (cpus_[s].running.exchange(true) && runs_alone<P>) two_at_once_ = true;
                 std::this_thread::yield();
                 const ticks next = cpus_[s].run(t);
                 std::this_thread::yield();
+                cpus_[s].running = false;
                 return next;
             });
             if (!awake_[c]) cpus_[c].armed = arm;
@@ -270,7 +285,7 @@ private:
 
     void at_rest() noexcept {
         if (!wrong_.empty()) return;
-        wrong_ = wrong_awake(p_, awake_);
+        wrong_ = two_at_once_ ? "two run the timers of one" : wrong_awake(p_, awake_);
         if constexpr (timer_peer<P>) {
             if (wrong_.empty()) wrong_ = wrong_timers();
         }
@@ -308,6 +323,7 @@ private:
     std::uint64_t seed_;
     std::barrier<resting> rest_;
     std::atomic<std::size_t> ready_{0};
+    std::atomic<bool> two_at_once_{false};
     std::string wrong_;
 };
 
@@ -367,13 +383,169 @@ TEMPLATE_LIST_TEST_CASE("peers with timers run what is due, once, and lose none"
 
 using yielding = test::yielding_atomics<std_atomics>;
 
+template <class P>
+void hammer_yielding() {
+    test::yielding::one_in(8);
+    hammer<P>();
+    test::yielding::one_in(64);
+}
+
 TEMPLATE_LIST_TEST_CASE("threads on peers without timers agree when they rest", "", state_peers<std_atomics>) {
     hammer<TestType>();
 }
 TEMPLATE_LIST_TEST_CASE("threads that yield on peers without timers agree when they rest", "", state_peers<yielding>) {
-    hammer<TestType>();
+    hammer_yielding<TestType>();
 }
 TEMPLATE_LIST_TEST_CASE("threads on peers with timers lose none", "", timer_peers<std_atomics>) { hammer<TestType>(); }
 TEMPLATE_LIST_TEST_CASE("threads that yield on peers with timers lose none", "", timer_peers<yielding>) {
-    hammer<TestType>();
+    hammer_yielding<TestType>();
+}
+
+namespace {
+
+using counted = counting_atomics<std_atomics>;
+
+/// Swaps that changed something when CPU 0 wakes and when it falls asleep; the locks of the
+/// standard library are not seen.
+struct swaps {
+    std::uint64_t wake, sleep;
+    friend bool operator==(const swaps&, const swaps&) = default;
+    friend std::ostream& operator<<(std::ostream& out, const swaps& s) { return out << s.wake << ", " << s.sleep; }
+};
+template <class P>
+void fall_asleep(P& p, std::size_t cpu) {
+    if constexpr (timer_peer<P>)
+        static_cast<void>(p.deactivate(cpu, 5));
+    else
+        p.deactivate(cpu);
+}
+template <class P>
+swaps count(std::optional<std::size_t> awake) {
+    P p(64);
+    if (awake) p.activate(*awake);
+    const auto done = [] { return counted::counts().read_modify_writes - counted::counts().failed_read_modify_writes; };
+    swaps s{};
+    // The second time round, so that there is an expiry to withdraw.
+    for (int i = 0; i < 2; ++i) {
+        counted::counts() = {};
+        p.activate(0);
+        s.wake = done();
+        counted::counts() = {};
+        fall_asleep(p, 0);
+        s.sleep = done();
+    }
+    return s;
+}
+/// Of 64 CPUs nobody else is awake; CPU 1 is; CPU 63 is.
+template <class P>
+void check_counts(swaps alone, swaps near, swaps far) {
+    INFO(P::name());
+    CHECK(count<P>(std::nullopt) == alone);
+    CHECK(count<P>(1) == near);
+    CHECK(count<P>(63) == far);
+}
+
+}  // namespace
+
+TEST_CASE("what waking and falling asleep cost with each peer") {
+    using A = counted;
+    check_counts<flat_bitmap<A>>({1, 1}, {1, 1}, {1, 1});
+    check_counts<counted_bitmap<A>>({2, 2}, {2, 2}, {2, 2});
+    check_counts<two_level_bitmap<A, 8>>({2, 2}, {1, 1}, {2, 2});
+    check_counts<two_level_bitmap<A, 64>>({2, 2}, {1, 1}, {1, 1});
+    check_counts<packed_word<A>>({2, 2}, {2, 2}, {2, 2});
+    check_counts<counting_tree<A, 8>>({2, 2}, {1, 1}, {2, 2});
+    // Two for each of five levels to announce a half and make it whole; three at the root.
+    check_counts<snzi<A, 2>>({13, 7}, {1, 1}, {11, 6});
+    check_counts<snzi<A, 8>>({5, 3}, {1, 1}, {3, 2});
+    check_counts<state_tree<A, 8>>({2, 2}, {1, 1}, {2, 2});
+    check_counts<state_tree<A, 64>>({1, 1}, {1, 1}, {1, 1});
+    check_counts<enqueue_scan<A>>({0, 0}, {0, 0}, {0, 0});
+    check_counts<hierarchy_peer<linux_config<A>>>({2, 2}, {1, 1}, {2, 2});
+
+    check_counts<locked_tree<A, 2>>({6, 6}, {1, 1}, {6, 6});
+    check_counts<locked_tree<A, 8>>({2, 2}, {1, 1}, {2, 2});
+    check_counts<locked_tree<A, 64>>({1, 1}, {1, 1}, {1, 1});
+    // The CPU's lock, then a swap for each level; falling asleep the leaf's lock, two locks for
+    // each link, and the root's to read it.
+    check_counts<linux_events<A, tree_queues>>({3, 7}, {2, 3}, {3, 6});
+    check_counts<linux_events<A, array_queues>>({3, 7}, {2, 3}, {3, 6});
+    check_counts<flat_expiries<A>>({1, 1}, {1, 1}, {1, 1});
+    check_counts<global_heap<A>>({1, 1}, {1, 1}, {1, 1});
+    check_counts<hierarchy_peer<expiry_config<A>>>({2, 3}, {1, 1}, {2, 3});
+}
+
+TEST_CASE("an executor's stack hands out each sleeper once, and those who woke by themselves not at all") {
+    packed_word<std_atomics> p(4);
+    CHECK(p.wake_one() == std::optional<std::size_t>(0));
+    p.activate(0);
+    p.activate(1);  // its entry stays, marked
+    CHECK(p.wake_one() == std::optional<std::size_t>(2));
+    p.activate(2);
+    p.deactivate(1);
+    p.deactivate(0);
+    CHECK(p.wake_one() == std::optional<std::size_t>(0));
+    CHECK(p.wake_one() == std::optional<std::size_t>(1));
+    CHECK(p.wake_one() == std::optional<std::size_t>(3));
+    CHECK(p.wake_one() == std::nullopt);
+    CHECK(p.any_active());  // CPU 2; who was taken has not woken yet
+    CHECK_THROWS_AS(packed_word<std_atomics>(65'535), std::length_error);
+}
+
+TEST_CASE("threads that take sleepers off a stack wake each of them, and at rest none is lost") {
+    constexpr std::size_t cpus = 6, threads = 3;
+    packed_word<yielding> p(cpus);
+    struct alignas(64) cpu {
+        std::atomic<int> signals{0};
+        bool awake = false;
+    };
+    std::vector<cpu> c(cpus);
+    std::vector<std::thread> crew;
+    for (std::size_t t = 0; t < threads; ++t)
+        crew.emplace_back([&, t] {
+            std::mt19937_64 random(test::seed() + t);
+            for (int i = 0; i < 4000; ++i) {
+                if (random() % 3 == 0) {
+                    if (const auto taken = p.wake_one()) ++c[*taken].signals;
+                }
+                const std::size_t mine = t + threads * (random() % (cpus / threads));
+                if (c[mine].signals.exchange(0) > 0 && !c[mine].awake) {
+                    p.activate(mine);
+                    c[mine].awake = true;
+                } else if (random() % 2 == 0) {
+                    c[mine].awake ? p.deactivate(mine) : p.activate(mine);
+                    c[mine].awake = !c[mine].awake;
+                }
+            }
+        });
+    for (std::thread& t : crew) t.join();
+    // Every sleeper is on the stack still, or was taken and has a signal.
+    std::vector<int> found(cpus);
+    while (const auto taken = p.wake_one()) ++found[*taken];
+    for (std::size_t i = 0; i < cpus; ++i) {
+        INFO("CPU " << i);
+        CHECK(found[i] <= (c[i].awake ? 0 : 1));
+        if (!c[i].awake) CHECK(found[i] + c[i].signals.load() >= 1);
+    }
+}
+
+TEST_CASE("a timer's target is oneself, else the nearest who is awake") {
+    enqueue_scan<std_atomics> p(100);
+    CHECK(p.target(10) == 10);  // nobody is awake
+    p.activate(99);
+    CHECK(p.target(10) == 99);
+    p.activate(3);  // same 64, another cluster
+    CHECK(p.target(10) == 3);
+    p.activate(12);
+    CHECK(p.target(10) == 12);
+    CHECK(p.target(99) == 99);
+    CHECK(p.target(98) == 99);
+    p.deactivate(12);
+    p.deactivate(3);
+    p.activate(63);
+    CHECK(p.target(10) == 63);
+    enqueue_local<std_atomics> off(100);
+    off.activate(3);
+    CHECK(off.target(10) == 10);
+    CHECK(off.any_active());
 }
