@@ -10,6 +10,7 @@
 #include <bit>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 namespace tmigr::peers {
 
