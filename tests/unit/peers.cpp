@@ -313,6 +313,7 @@ private:
                 while (ready_.load() < (r / 2 + 1) * threads_) std::this_thread::yield();
                 for (std::size_t c = me; c < cpus_.size(); c += threads_)
                     if (awake_[c]) sleep(c, now + random() % 8);
+                    else if (random() % 2 == 0) cpus_[c].armed = p_.new_expiry(c, cpus_[c].arm(now + random() % 8));
             }
             rest_.arrive_and_wait();
         }
