@@ -56,6 +56,9 @@ struct types {
     }
 };
 
+template <class... A, class... B>
+types<A..., B...> joined(types<A...>, types<B...>);
+
 #if defined(__clang__)
 inline constexpr const char* compiler = "clang " __clang_version__;
 #else
