@@ -20,6 +20,10 @@ struct activity {
     struct change {
         std::uint32_t cpu : 31;
         std::uint32_t wake : 1;
+
+        static constexpr change of(std::size_t cpu, bool wake) noexcept {
+            return {static_cast<std::uint32_t>(cpu) & 0x7fffffffu, wake};
+        }
     };
 
     std::vector<bool> at_first;   ///< who is awake before the first change
@@ -37,7 +41,7 @@ struct activity {
             const std::size_t cpu = random() % cpus;
             if (const bool next = awake(); next != now[cpu]) {
                 now[cpu] = next;
-                changes.push_back({static_cast<std::uint32_t>(cpu) & 0x7fffffffu, next});
+                changes.push_back(change::of(cpu, next));
             }
         }
         for (std::size_t i = changes.size(); i-- > 0;) changes.push_back({changes[i].cpu, !changes[i].wake});
