@@ -249,6 +249,11 @@ void enroll() {
     floor(scene::new_expiry_idle, 1, 2, 1);
     floor(scene::expire, 1, 1 + 1 + 2, 1);  // the claim and back, the slot, two above it
     add_enqueue<library_timers>();
+    add_enqueue<scan>();
+    add_enqueue<events_tree>();
+    add_enqueue<events_array>();
+    add_enqueue<peers::flat_expiries>();
+    add_enqueue<heap>();
 }
 
 }  // namespace
