@@ -46,6 +46,8 @@ struct walk_orders {
     static constexpr auto kicked_retry = B::relaxed;          // (K2), on failure
     static constexpr auto kick_load = B::relaxed;             // (K3)
     static constexpr auto kicked_load = B::relaxed;           // (K4)
+    static constexpr auto prefer_load = B::relaxed;           // (F1)
+    static constexpr auto prefer_store = B::relaxed;          // (F2)
 };
 
 /// The same with expiries: (D3) and (G1) get stronger, the accesses to slots and claims are
@@ -99,6 +101,7 @@ concept hierarchy_config =
         { C::steps::refresh_attempts } -> std::convertible_to<int>;
         { C::misuse::check(true, "") } noexcept;
         { C::cache_line } -> std::convertible_to<std::size_t>;
+        { C::preference_can_stop } -> std::convertible_to<bool>;
     };
 
 /// Whether the groups of a hierarchy hold their sleepers' expiries.
@@ -133,6 +136,10 @@ struct algorithm_steps {
     static constexpr bool owner_wins = true;
     /// A CPU that leaves is no successor any more from before its walk.
     static constexpr bool unavailable_first = true;
+    /// Who takes the role over does so in the swap that makes it active.
+    static constexpr bool take_over_at_once = true;
+    /// The first to wake in a group that prefers the lowest tells the group above.
+    static constexpr bool first_wake_goes_on = true;
     /// The new root learns of what the old one's sleepers wait for.
     static constexpr bool refresh_after_link = true;
 };
@@ -150,6 +157,9 @@ struct linux_config {
     /// Bytes that two CPUs cannot write without disturbing each other. 128 keeps pairs of
     /// lines apart that some processors fetch together.
     static constexpr std::size_t cache_line = 64;
+    /// Whether groups that prefer the lowest child can be told to stop that while the tree is
+    /// in use (`group::stop_preferring`). Costs a relaxed load per level of a waking CPU.
+    static constexpr bool preference_can_stop = false;
     using steps = algorithm_steps;
 };
 

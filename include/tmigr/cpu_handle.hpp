@@ -6,6 +6,7 @@
 #include <tmigr/cpu_seat.hpp>
 #include <tmigr/expire.hpp>
 #include <tmigr/group.hpp>
+#include <tmigr/query.hpp>
 #include <tmigr/walk.hpp>
 
 #include <algorithm>
@@ -24,9 +25,9 @@ struct departure {
     ticks due = never;
     /// Who is to take `due` over: a CPU of this hierarchy that takes part. It must be woken, and
     /// `activate`, or look with `expire` while it sleeps, and arm what it is told; that is all.
-    /// One that leaves before it wakes need not: its own departure names the next. Empty when
-    /// nobody takes part any more: then nothing is left behind, since all who left look after
-    /// their own.
+    /// One that leaves before it wakes need not: its own departure names the next. Of separate
+    /// trees it is a CPU of the same. Empty when nobody of this tree takes part any more: then
+    /// nothing is left behind, since all who left look after their own.
     std::optional<cpu_id> by{};
 
     friend bool operator==(const departure&, const departure&) = default;
@@ -277,6 +278,17 @@ public:
         return seen == 0;
     }
 
+    /// Tells the CPU to wake, unless somebody did so before and it has not woken since. Returns
+    /// whether this call did: then the caller, and nobody else, has to send the signal. Of
+    /// several callers at once one gets true. Any thread, at any time; as `kick` otherwise, but
+    /// a caller that gets false has told nothing. Wait-free, at most one read-modify-write.
+    bool kick_if_first() const noexcept {
+        auto& cell = seat_->kicked_;
+        // (K3), (K1) as in kick.
+        std::uint32_t seen = cell.load(Config::orders::kick_load);
+        return seen == 0 && cell.compare_exchange_strong(seen, 1, Config::orders::kick_swap, Config::orders::kick_retry);
+    }
+
     /// For the owner, on a signal that does not wake the CPU for good: the next kick needs a
     /// signal again. Returns whether there was a kick. `activate` does it by itself. One
     /// relaxed load when nobody kicked.
@@ -292,6 +304,9 @@ public:
         }
         return true;
     }
+
+    /// The CPU in charge of this one's tree: the only one, mostly. As `basic_hierarchy::migrator`.
+    std::optional<cpu_id> migrator() const noexcept { return find_migrator(*top_of(*seat_->leaf_)); }
 
     /// Whether the CPU counts as awake in its group: any thread may ask, the answer may
     /// be stale when it returns. One relaxed load.

@@ -56,6 +56,7 @@ std::string describe(const Group& g, typename Group::state word, const char* fam
     if (g.parent() != nullptr) text << "  mask " << "0x" << hex(g.groupmask());
     text << "  active " << "0x" << hex(word.active()) << "  migrator "
          << (word.has_migrator() ? "0x" + hex(word.migrator()) : std::string("none"));
+    if (g.how() == pick::lowest) text << "  prefers low";
     return text.str();
 }
 
@@ -87,14 +88,17 @@ void draw_group(std::ostream& out, const Hierarchy& tree, const drawn_children& 
 /// Writes the tree as text, one line a group, children below their parent in the order
 /// of their masks. On the lines of level 0 the CPUs follow, in the order of their masks
 /// 0x1, 0x2, 0x4 ..., with `>` before the group's migrator and `*` before others that are
-/// awake. Reads each word once; with walks in flight the picture may be of no one moment.
+/// awake. Groups that prefer low say so. Separate trees come one after the other. Reads each word
+/// once; with walks in flight the picture may be of no one moment.
 template <class Hierarchy>
 void draw_text(std::ostream& out, const Hierarchy& tree) {
     if (tree.root() == nullptr) {
         out << "(no CPU)\n";
         return;
     }
-    detail::draw_group(out, tree, detail::drawn_children(tree.shape()), tree.shape().root, "");
+    const detail::drawn_children children(tree.shape());
+    for (const std::size_t root : tree.shape().roots)
+        if (root != tree_shape::none) detail::draw_group(out, tree, children, root, "");
 }
 
 /// Writes the tree for Graphviz's `dot`: groups as boxes, CPUs as ellipses, what is awake
@@ -119,7 +123,8 @@ void draw_dot(std::ostream& out, const Hierarchy& tree) {
         out << "  g" << g.id() << " [shape=box, label=\"group " << g.id() << "\\nlevel " << g.level();
         if (g.family() >= 0) out << ", " << family << g.family();
         out << "\\nactive " << "0x" << detail::hex(words[i].active()) << "\\nmigrator "
-            << (words[i].has_migrator() ? "0x" + detail::hex(words[i].migrator()) : std::string("none")) << '"'
+            << (words[i].has_migrator() ? "0x" + detail::hex(words[i].migrator()) : std::string("none"))
+            << (g.how() == pick::lowest ? "\\nprefers low" : "") << '"'
             << filled(words[i].is_active()) << "];\n";
         if (shape.groups[i].parent == tree_shape::none) continue;
         out << "  g" << shape.groups[i].parent + 1 << " -> g" << g.id();

@@ -96,6 +96,36 @@ public:
     ways_down() noexcept : ways_down(std::make_index_sequence<Config::state::children>()) {}
 };
 
+/// How a group chooses its migrator: as it was made.
+template <hierarchy_config Config, bool = Config::preference_can_stop>
+class preference {
+public:
+    explicit preference(pick how) noexcept : how_(how) {}
+    pick how() const noexcept { return how_; }
+
+private:
+    pick how_;
+};
+
+/// The same where that can change.
+template <hierarchy_config Config>
+class preference<Config, true> {
+public:
+    explicit preference(pick how) noexcept : how_(how) {}
+    pick how() const noexcept {
+        // (F1) relaxed load of the preference; pairs with (F2). It says nothing of other memory,
+        //      and a walker may do as it was before.
+        return how_.load(Config::orders::prefer_load);
+    }
+    void stop() noexcept {
+        // (F2) relaxed store of the preference; pairs with (F1).
+        how_.store(pick::first, Config::orders::prefer_store);
+    }
+
+private:
+    typename Config::atomics::template atomic<pick> how_;
+};
+
 /// One node of the tree: the word, and the facts that a walk needs beside it.
 ///
 /// Layout: the group starts on a cache line of its own and fills whole lines. The first
@@ -118,7 +148,7 @@ public:
 
     group(group_id id, unsigned level, family_id family, pick how) noexcept
         : word_(state{}), groupmask_(mask_type{0}), level_(static_cast<std::uint8_t>(level)), 
-          how_(how), family_(family), parent_(nullptr), id_(id) {
+          preference_(how), family_(family), parent_(nullptr), id_(id) {
         layout();
     }
     group(const group&) = delete;
@@ -156,7 +186,16 @@ public:
     mask_type groupmask() const noexcept { return groupmask_.get(); }
     /// Distance from the CPUs, 0 at the bottom.
     unsigned level() const noexcept { return level_; }
-    pick how() const noexcept { return how_; }
+    /// How the group chooses its migrator.
+    pick how() const noexcept { return preference_.how(); }
+    /// From now on the group leaves the role with whoever has it, however low another is that
+    /// wakes; who inherits it is still the lowest. Any thread, at any time; one that is on its
+    /// way through the group may not know yet. Wait-free.
+    void stop_preferring() noexcept
+        requires(Config::preference_can_stop)
+    {
+        preference_.stop();
+    }
     family_id family() const noexcept { return family_; }
     group_id id() const noexcept { return id_; }
 
@@ -189,7 +228,7 @@ private:
     word_cell word_;
     typename Config::atomics::template var<mask_type> groupmask_;
     std::uint8_t level_;
-    pick how_;
+    preference<Config> preference_;
     family_id family_;
     link_cell parent_;
     group_id id_;

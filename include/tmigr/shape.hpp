@@ -2,8 +2,10 @@
 #ifndef TMIGR_SHAPE_HPP
 #define TMIGR_SHAPE_HPP
 
+#include <tmigr/state.hpp>
 #include <tmigr/topology.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -52,6 +54,9 @@ struct shape_group {
     std::size_t parent = SIZE_MAX;   ///< index, or `tree_shape::none`
     std::uint64_t groupmask = 0;     ///< its bit in the parent; a root may know it in advance
     unsigned children = 0;           ///< places taken, one kept for an old root included
+    std::uint64_t taken = 0;         ///< the bits of those places
+    pick how = pick::first;          ///< how it chooses its migrator
+    std::size_t tree = 0;            ///< which of the separate trees it is in; 0 where there is one
 };
 
 struct shape_cpu {
@@ -66,10 +71,16 @@ struct tree_shape {
 
     std::vector<shape_group> groups;
     std::vector<shape_cpu> cpus;
-    std::size_t root = none;
+    std::size_t root = none;         ///< of the first tree, mostly the only one
+    std::vector<std::size_t> roots;  ///< of every tree; `none` where a tree has no CPU yet
 
-    /// Levels in use: the root's level plus one.
-    unsigned levels() const noexcept { return root == none ? 0 : groups[root].level + 1; }
+    /// Levels in use: the highest root's level plus one.
+    unsigned levels() const noexcept {
+        unsigned most = 0;
+        for (const std::size_t r : roots)
+            if (r != none) most = std::max(most, groups[r].level + 1);
+        return most;
+    }
 };
 
 /// One thing that happens when a CPU arrives, in the kernel's order.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <span>
 #include <string>
@@ -29,12 +30,16 @@ inline constexpr node_id no_node = -1;
 inline constexpr family_id no_family = -1;
 /// Capacity of the biggest CPU, as Linux scales it.
 inline constexpr unsigned max_capacity = 1024;
+/// Number of a cache or core that nobody named.
+inline constexpr std::uint32_t no_locality = 0xffffffff;
 
 struct cpu_info {
     cpu_id id = 0;
     node_id node = no_node;
     unsigned capacity = max_capacity;  ///< 1..1024
     family_id family = node;           ///< the node, unless families are assigned
+    std::uint32_t cache = no_locality;  ///< CPUs of one number share a cache
+    std::uint32_t core = no_locality;   ///< CPUs of one number are threads of a core
 
     friend bool operator==(const cpu_info&, const cpu_info&) = default;
 };
@@ -77,10 +82,7 @@ public:
 
     /// Throws `input_error` when there is no such CPU.
     const cpu_info& cpu(cpu_id id) const {
-        const auto found = index_.find(id);
-        if (found == index_.end())
-            throw input_error(std::to_string(id), "the number of a CPU of this machine");
-        return cpus_[found->second];
+        return cpus_[index_of(id)];
     }
 
     /// Puts the named CPUs first, in the order given; the others follow as they were.
@@ -134,12 +136,68 @@ public:
         for (const cpu_info& info : cpus_) distinct.insert(info.capacity);
         return {distinct.begin(), distinct.end()};
     }
+    /// How many CPUs the capacity with the most of them has; 0 without CPUs.
+    std::size_t largest_class() const {
+        std::map<unsigned, std::size_t> members;
+        std::size_t largest = 0;
+        for (const cpu_info& info : cpus_) largest = std::max(largest, ++members[info.capacity]);
+        return largest;
+    }
+    /// Position of a capacity in `possible_capacities()`: the smallest has rank 0. Throws
+    /// `input_error` when no CPU has it and it was not announced.
+    std::size_t capacity_rank(unsigned capacity) const {
+        const std::vector<unsigned> all = possible_capacities();
+        const auto found = std::lower_bound(all.begin(), all.end(), capacity);
+        if (found == all.end() || *found != capacity)
+            throw input_error(std::to_string(capacity), "a capacity of this machine");
+        return static_cast<std::size_t>(found - all.begin());
+    }
+
+    /// Announces capacities of CPUs that may come later, so that a tree that goes by capacity
+    /// keeps ranks for them. Throws when one is not in 1..1024.
+    void set_possible_capacities(std::span<const unsigned> announced) {
+        for (const unsigned capacity : announced)
+            if (capacity < 1 || capacity > max_capacity)
+                throw input_error(std::to_string(capacity),
+                                  "a capacity from 1 to " + std::to_string(max_capacity));
+        announced_.assign(announced.begin(), announced.end());
+    }
+    /// The capacities of the CPUs and those announced, smallest first.
+    std::vector<unsigned> possible_capacities() const {
+        std::set<unsigned> distinct(announced_.begin(), announced_.end());
+        for (const cpu_info& info : cpus_) distinct.insert(info.capacity);
+        return {distinct.begin(), distinct.end()};
+    }
+
+    /// Says what `id` shares with others; see `cpu_info`. Throws when there is no such CPU.
+    void set_locality(cpu_id id, std::uint32_t cache, std::uint32_t core) {
+        cpu_info& info = cpus_[index_of(id)];
+        info.cache = cache;
+        info.core = core;
+    }
+
+    /// Names the full-dynticks CPUs (`nohz_full=`). Throws when there is no such CPU.
+    void set_full_dynticks(std::span<const cpu_id> ids) {
+        for (const cpu_id id : ids) static_cast<void>(index_of(id));
+        full_dynticks_.clear();
+        full_dynticks_.insert(ids.begin(), ids.end());
+    }
+    const std::set<cpu_id>& full_dynticks() const noexcept { return full_dynticks_; }
 
 private:
+    std::size_t index_of(cpu_id id) const {
+        const auto found = index_.find(id);
+        if (found == index_.end())
+            throw input_error(std::to_string(id), "the number of a CPU of this machine");
+        return found->second;
+    }
+
     std::vector<cpu_info> cpus_;
     std::unordered_map<cpu_id, std::size_t> index_;
     std::size_t possible_cpus_ = 0;
     std::size_t possible_nodes_ = 0;
+    std::vector<unsigned> announced_;
+    std::set<cpu_id> full_dynticks_;
 };
 
 }  // namespace tmigr

@@ -36,10 +36,25 @@ void report_word(typename Config::tracer& tracer, const group<Config>& g, const 
                      on);
 }
 
+/// What an activation does in one swap, in a second one: for the tests that show why not.
+template <hierarchy_config Config>
+void take_over_late(group<Config>& g, typename Config::state::mask_type child) noexcept {
+    using state = typename Config::state;
+    if (g.how() == pick::first) return;
+    // (A1), (A2) as in walk_active.
+    auto seen = g.word().load(Config::orders::activate_load);
+    while (seen.has_migrator() && child < seen.migrator() &&
+           !g.word().compare_exchange_weak(seen, state(seen.active(), child, seen.seq() + 1),
+                                           Config::orders::activate_swap, Config::orders::activate_retry)) {
+    }
+}
+
 }  // namespace detail
 
 /// A child of `start` became active: tells the groups from `start` upwards, up to the
-/// first that had a migrator already.
+/// first that had a migrator already. In a group that prefers the lowest, a child lower than
+/// the migrator takes the role over in the swap that makes it active, and the walk ends there
+/// as it would have.
 ///
 /// Called by the thread that acts for `child`, which was inactive; `on` is the CPU that
 /// appears in traces. Lock-free, allocates nothing, throws nothing. Gives the caller no
@@ -58,9 +73,10 @@ void walk_active(group<Config>& start, typename Config::state::mask_type child, 
         //      carries: the words of the levels below, changed before this one is told.
         //      sees: the parent that the group got before it was swapped by (G2).
         //      killed by: activate_swap_acquire, activate_swap_release
-        do next = seen.activated(child, g->how());
+        do next = seen.activated(child, Config::steps::take_over_at_once ? g->how() : pick::first);
         while (!g->word().compare_exchange_weak(seen, next, orders::activate_swap, orders::activate_retry));
-        const bool goes_on = !seen.has_migrator();
+        if constexpr (!Config::steps::take_over_at_once) detail::take_over_late(*g, child);
+        const bool goes_on = !seen.has_migrator() && (Config::steps::first_wake_goes_on || g->how() == pick::first);
         group<Config>* const up = goes_on || Config::tracer::enabled ? g->parent() : nullptr;
         detail::report_word<event::group_set_cpu_active>(tracer, *g, up, next, child, on);
         if (!goes_on || up == nullptr) return;

@@ -40,6 +40,8 @@ struct labelled_orders {
     static constexpr labelled kicked_retry{"K2"};
     static constexpr labelled kick_load{"K3"};
     static constexpr labelled kicked_load{"K4"};
+    static constexpr labelled prefer_load{"F1"};
+    static constexpr labelled prefer_store{"F2"};
     static constexpr labelled sleep_slot_store{"O1"};
     static constexpr labelled wake_slot_store{"O2"};
     static constexpr labelled own_slot_load{"O3"};
