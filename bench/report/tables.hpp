@@ -40,9 +40,13 @@ struct family {
     std::string what;
     std::vector<const measurement*> all;
 
-    /// The keys in order, and of each the values in order of appearance.
+    /// The keys, in the order of the longest name, and of each the values in order of appearance.
     std::vector<std::pair<std::string, std::vector<std::string>>> keys() const {
         std::vector<std::pair<std::string, std::vector<std::string>>> found;
+        const auto longest = std::max_element(all.begin(), all.end(), [](const measurement* a, const measurement* b) {
+            return a->with.size() < b->with.size();
+        });
+        for (const auto& [key, value] : (*longest)->with) found.push_back({key, {}});
         for (const measurement* m : all)
             for (const auto& [key, value] : m->with) {
                 auto at = std::find_if(found.begin(), found.end(), [&key = key](const auto& k) { return k.first == key; });

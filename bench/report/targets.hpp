@@ -89,8 +89,8 @@ private:
         const auto [low, high] = std::minmax_element(b.found.begin(), b.found.end());
         const auto& worst = b.at_most ? *high : *low;
         const auto reached = std::count_if(b.found.begin(), b.found.end(), [&b](const auto& f) { return b.holds(f.first); });
-        const std::string range =
-            b.found.size() == 1 ? rounded(low->first) : rounded(low->first) + " to " + rounded(high->first);
+        std::string range = rounded(low->first);
+        if (rounded(high->first) != range) range += " to " + rounded(high->first);
         rows_.push_back({b.text, limit, range,
                          reached == static_cast<std::ptrdiff_t>(b.found.size())
                              ? "yes"
