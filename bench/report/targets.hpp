@@ -135,20 +135,25 @@ private:
     }
 
     /// Those that name a migrator, lose no timer, and find what to arm.
-    static bool same_guarantees(const measurement& m) {
+    static bool same_answers(const measurement& m) {
         const std::string_view who = m["who"];
         return who != "tmigr" && who != "bare" && who != "barriers" && who != "pass" &&
                (m["expiries"] == "1" || m.what == "timers" || who.starts_with("locked_tree"));
     }
+    /// Of these, the one that has no lock for all to wait for.
+    static bool waits_for_nobody(const measurement& m) { return m["who"] == "array_of_expiries"; }
     void peers_of_the_same_kind() {
-        for (const char* what : {"timers", "sweep", "contention", "model"}) {
-            bound b{fmt::format("not slower than peers of the same guarantees: {}", what), false, 1};
-            each(what, [&](const measurement& m) {
-                if (!same_guarantees(m)) return;
-                if (const measurement* ours = library_for(m)) b.add(m.ns() / ours->ns(), m.name);
-            });
-            close(b);
-        }
+        for (const bool lock_free : {true, false})
+            for (const char* what : {"timers", "sweep", "contention", "model"}) {
+                bound b{fmt::format("not slower than peers of the same guarantees{}: {}",
+                                    lock_free ? "" : ", but for locks", what),
+                        false, 1};
+                each(what, [&](const measurement& m) {
+                    if (!same_answers(m) || waits_for_nobody(m) != lock_free) return;
+                    if (const measurement* ours = library_for(m)) b.add(m.ns() / ours->ns(), m.name);
+                });
+                close(b);
+            }
     }
 
     void growth() {
