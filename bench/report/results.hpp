@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -41,6 +42,7 @@ struct measurement {
     std::string what;  ///< the part before the labels
     labels with;
     std::vector<double> nanoseconds;  ///< of one item, one for each repetition
+    std::pair<std::int64_t, std::int64_t> place{};  ///< among the program's benchmarks
     std::map<std::string, std::vector<double>> counters;
 
     double ns() const { return median(nanoseconds); }
@@ -134,6 +136,8 @@ inline void add_entry(program& p, std::map<std::string, std::size_t>& index, con
         expect(unit > 0, "\"ns\", \"us\", \"ms\" or \"s\" in \"time_unit\"");
         ns = time->get<double>() * unit;
     }
+    // Repetitions come in any order.
+    m.place = {entry.value("family_index", std::int64_t{0}), entry.value("per_family_instance_index", std::int64_t{0})};
     const auto [at, is_new] = index.try_emplace(m.name, p.all.size());
     if (is_new) p.all.push_back(std::move(m));
     measurement& known = p.all[at->second];
@@ -192,6 +196,7 @@ inline program read_program(const std::filesystem::path& file) {
         throw bad_input(fmt::format("{}: expected fields of the types that Google Benchmark writes ({})", file.string(),
                                     error.what()));
     }
+    std::stable_sort(p.all.begin(), p.all.end(), [](const auto& a, const auto& b) { return a.place < b.place; });
     return p;
 }
 
