@@ -4,12 +4,9 @@
 
 #include <tmigr/atomics/backend.hpp>
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <string>
-#include <type_traits>
 #include <vector>
 
 // What the peers share: cells laid out by cache lines, read-modify-writes beyond the

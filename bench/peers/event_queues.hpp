@@ -43,7 +43,8 @@ struct tree_queues {
         struct sooner {
             bool operator()(const Event& a, const Event& b) const noexcept { return a.expires < b.expires; }
         };
-        boost::intrusive::multiset<Event, boost::intrusive::compare<sooner>, boost::intrusive::constant_time_size<false>>
+        boost::intrusive::multiset<Event, boost::intrusive::compare<sooner>,
+                                   boost::intrusive::constant_time_size<false>>
             events_;
     };
 };

@@ -22,7 +22,8 @@ namespace tmigr::peers {
 /// Words and expiries stand side by side, eight to a line, since they are scanned.
 ///
 /// An expirer takes the expiry out, which is the claim, and puts back the earlier of what
-/// `run` returned and what is there by then: early at worst.
+/// `run` returned and what is there by then: early at worst. (If the owner wrote one that is due
+/// already, a second expirer may run it beside the first.)
 ///
 /// Orders: who falls asleep clears its bit and looks at all bits, then at expiries; who has
 /// news while asleep writes its expiry and looks at all bits: seq_cst throughout, so that of

@@ -17,7 +17,8 @@ namespace tmigr::peers {
 ///
 /// Guarantees: `any_active`, `migrator` and `earliest` are exact, at rest and not (but while
 /// `run` is under way, when a sleeper's expiry is out of the heap); no timer is late. Not
-/// lock-free. `any_active`, `migrator`, `earliest` and `must_expire` take no lock.
+/// lock-free. `any_active`, `migrator`, `earliest` and `must_expire` take no lock. (A CPU that
+/// wakes and sleeps again while its timers are run may have them run by a second expirer.)
 ///
 /// The lock has a line of its own, what is read without it another.
 ///
@@ -143,7 +144,11 @@ private:
     }
     void up(std::size_t place) {
         const entry e = heap_[place];
-        for (; place > 0 && e.due < heap_[(place - 1) / 2].due; place = (place - 1) / 2) put(place, heap_[(place - 1) / 2]);
+        for (std::size_t above; place > 0; place = above) {
+            above = (place - 1) / 2;
+            if (heap_[above].due <= e.due) break;
+            put(place, heap_[above]);
+        }
         put(place, e);
     }
     void down(std::size_t place) {

@@ -25,13 +25,15 @@ namespace tmigr::peers {
 /// expirer while it puts back), then for groups', the lower before the upper.
 ///
 /// Differs from Linux where that loses timers: an event is published before the bit is
-/// cleared, and an expirer puts back what the owner wrote meanwhile, if it did.
+/// cleared, and an expirer puts back what the owner wrote meanwhile, if it did. Nobody runs a
+/// CPU's timers while another does.
 ///
 /// Why marking without the lock loses nothing: who marks a group's event has made the group
 /// active and has not slept since, so the event cannot be published as valid in the meantime
 /// but by one who saw the group as it was before; that is early.
 ///
-/// A group's word, and what is read without the lock, are on one line; lock and queue follow.
+/// A group's word, and what is read without the lock, are on one line, lock and queue begin
+/// another, and so does the event, which is written with the parent's lock.
 ///
 /// Orders: seq_cst for words, as Linux's swaps are. The flags that mark events and the copy of
 /// the head's expiry are relaxed: stale is early. Who publishes reads the word with the lock
@@ -165,9 +167,9 @@ private:
         typename Atomics::template atomic<ticks> next{never};  // of the head, for who has no lock
         group* parent = nullptr;
         mask_type mask = 0;
-        event offer;  // in the parent's queue, with the parent's lock
-        alignas(line) mutable Lock lock;
+        alignas(line) Lock lock;
         queue events;
+        alignas(line) event offer;  // in the parent's queue, with the parent's lock
     };
     struct alignas(line) seat {
         Lock lock;
@@ -208,7 +210,9 @@ private:
         bool active;
         ticks first;
     };
-    static published look(group& g) { return {g.word.load(Atomics::seq_cst).is_active(), g.next.load(Atomics::relaxed)}; }
+    static published look(const group& g) {
+        return {g.word.load(Atomics::seq_cst).is_active(), g.next.load(Atomics::relaxed)};
+    }
 
     /// The CPU's event in its leaf. The CPU's lock is held.
     static published publish(seat& cpu, ticks due) {

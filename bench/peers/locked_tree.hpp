@@ -10,6 +10,7 @@
 #include <bit>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 namespace tmigr::peers {
 
@@ -25,7 +26,7 @@ namespace tmigr::peers {
 /// parent is told of a child's changes in the order in which they happened. Locks are only
 /// taken upwards; who goes down holds none. No lock is held while timers run: the sleeper's
 /// expiry is taken out before, which is the claim, and put back after, unless the owner wrote
-/// one meanwhile.
+/// one meanwhile. (If that is due already, a second expirer may run it beside the first.)
 ///
 /// A node begins with a line of its own: lock, migrator, mask and, of 8 children with a spin
 /// lock, all but the expiries, which are the next line.
@@ -129,30 +130,28 @@ private:
     static constexpr std::uint32_t nobody = ~std::uint32_t{0};
     static constexpr mask_type bit(std::size_t place) noexcept { return mask_type{1} << place; }
 
-    struct no_expiries {};
-    struct expiries {
-        std::uint32_t writes[Fan]{};  // by which an expirer knows whether the owner wrote
-        alignas(line) ticks due[Fan];
-        expiries() { std::fill_n(due, Fan, never); }
-    };
-    struct alignas(line) node {
+    struct alignas(line) plain_node {
         Lock lock;
         typename Atomics::template atomic<std::uint32_t> migrator{nobody};
         typename Atomics::template atomic<mask_type> mask{0};
-        [[no_unique_address]] std::conditional_t<Timers, expiries, no_expiries> timers;
 
         mask_type awake() const { return mask.load(Atomics::relaxed); }
-        void write(std::size_t place, ticks due) {
-            if constexpr (Timers) {
-                timers.due[place] = due;
-                ++timers.writes[place];
-            }
-        }
-        ticks first() const {
-            if constexpr (Timers) return *std::min_element(timers.due, timers.due + Fan);
-            return never;
-        }
+        void write(std::size_t, ticks) {}
+        ticks first() const { return never; }
     };
+    struct timer_node : plain_node {
+        std::uint32_t writes[Fan]{};  // by which an expirer knows whether the owner wrote
+        alignas(line) ticks due[Fan];
+
+        timer_node() { std::fill_n(due, Fan, never); }
+        void write(std::size_t place, ticks at) {
+            due[place] = at;
+            ++writes[place];
+        }
+        ticks first() const { return *std::min_element(due, due + Fan); }
+    };
+    using node = std::conditional_t<Timers, timer_node, plain_node>;
+    static_assert(Fan != 8 || !Timers || sizeof(Lock) > 4 || sizeof(node) == 2 * line);
 
     /// Calls `step(node, index)` with the node locked, from `at` upwards while it says so.
     template <class Step>
@@ -175,7 +174,8 @@ private:
             const mask_type left = n.awake() & ~bit(place);
             n.mask.store(left, Atomics::relaxed);
             if (n.migrator.load(Atomics::relaxed) == place)
-                n.migrator.store(left == 0 ? nobody : static_cast<std::uint32_t>(std::countr_zero(left)), Atomics::relaxed);
+                n.migrator.store(left == 0 ? nobody : static_cast<std::uint32_t>(std::countr_zero(left)),
+                                 Atomics::relaxed);
             if (left != 0) return false;
             offer = n.first();
             if (at == tree_.root()) arm = offer;
@@ -217,7 +217,7 @@ private:
         {
             const std::lock_guard held(n.lock);
             for (std::size_t place = 0; place < Fan; ++place)
-                if (is_due(n.timers.due[place], now)) due |= bit(place);
+                if (is_due(n.due[place], now)) due |= bit(place);
         }
         for (; due != 0; due &= due - 1) {
             const auto place = static_cast<std::size_t>(std::countr_zero(due));
@@ -233,13 +233,13 @@ private:
         std::uint32_t mine = 0;
         {
             const std::lock_guard held(leaf.lock);
-            if (!is_due(leaf.timers.due[place], now)) return;  // woke, or another expirer has it
+            if (!is_due(leaf.due[place], now)) return;  // woke, or another expirer has it
             leaf.write(place, never);
-            mine = leaf.timers.writes[place];
+            mine = leaf.writes[place];
         }
         const ticks next = run(cpu, now);
         tell(cpu, [&](node& n, std::size_t p) {
-            if (n.timers.writes[p] != mine) return false;
+            if (n.writes[p] != mine) return false;
             n.write(p, next);
             return true;
         });

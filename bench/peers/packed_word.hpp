@@ -74,7 +74,8 @@ public:
             next = word - 1;
             if (!stacked) {
                 mine.below.store(static_cast<std::uint32_t>(word >> top_shift & field), Atomics::relaxed);
-                next = (next & field) | word_type{cpu + 1} << top_shift | ((word >> version_shift) + 1) << version_shift;
+                const word_type version = (word >> version_shift) + 1;
+                next = (next & field) | word_type{cpu + 1} << top_shift | version << version_shift;
             }
             // Release: carries `below` and `where` to whoever pops.
         } while (!word_.cell.compare_exchange_weak(word, next, Atomics::release, Atomics::relaxed));

@@ -7,17 +7,17 @@
 #include "support/random_machine.hpp"
 #include "support/yielding.hpp"
 
-#include "bench/peers/counting_tree.hpp"
-#include "bench/peers/enqueue_scan.hpp"
-#include "bench/peers/flat_bitmap.hpp"
-#include "bench/peers/flat_expiries.hpp"
-#include "bench/peers/global_heap.hpp"
-#include "bench/peers/hierarchy_peer.hpp"
-#include "bench/peers/linux_events.hpp"
-#include "bench/peers/locked_tree.hpp"
-#include "bench/peers/packed_word.hpp"
-#include "bench/peers/snzi.hpp"
-#include "bench/peers/two_level_bitmap.hpp"
+#include "peers/counting_tree.hpp"
+#include "peers/enqueue_scan.hpp"
+#include "peers/flat_bitmap.hpp"
+#include "peers/flat_expiries.hpp"
+#include "peers/global_heap.hpp"
+#include "peers/hierarchy_peer.hpp"
+#include "peers/linux_events.hpp"
+#include "peers/locked_tree.hpp"
+#include "peers/packed_word.hpp"
+#include "peers/snzi.hpp"
+#include "peers/two_level_bitmap.hpp"
 
 #include <tmigr/atomics/boost.hpp>
 #include <tmigr/atomics/counting.hpp>
@@ -55,8 +55,8 @@ template <class A>
 using state_peers =
     std::tuple<flat_bitmap<A>, counted_bitmap<A>, two_level_bitmap<A, 4>, two_level_bitmap<A, 8>,
                two_level_bitmap<A, 64>, packed_word<A>, snzi<A, 2>, snzi<A, 8>, state_tree<A, 2>, state_tree<A, 8>,
-               state_tree<A, 16>, state_tree<A, 64>, state_tree_mutex<A>, counting_tree<A, 8>, counting_tree<A, 2, false>,
-               enqueue_scan<A>, enqueue_local<A>, hierarchy_peer<linux_config<A>>>;
+               state_tree<A, 16>, state_tree<A, 64>, state_tree_mutex<A>, counting_tree<A, 8>,
+               counting_tree<A, 2, false>, enqueue_scan<A>, enqueue_local<A>, hierarchy_peer<linux_config<A>>>;
 template <class A>
 using timer_peers =
     std::tuple<locked_tree<A, 2>, locked_tree<A, 8>, locked_tree<A, 16>, locked_tree<A, 64>,
@@ -313,6 +313,7 @@ private:
                 while (ready_.load() < (r / 2 + 1) * threads_) std::this_thread::yield();
                 for (std::size_t c = me; c < cpus_.size(); c += threads_)
                     if (awake_[c]) sleep(c, now + random() % 8);
+                    else if (random() % 2 == 0) cpus_[c].armed = p_.new_expiry(c, cpus_[c].arm(now + random() % 8));
             }
             rest_.arrive_and_wait();
         }
@@ -391,9 +392,9 @@ private:
 };
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr std::size_t rounds = 60;
+constexpr std::size_t rounds = 100;
 #else
-constexpr std::size_t rounds = 400;
+constexpr std::size_t rounds = 1000;
 #endif
 
 using maker = std::unique_ptr<subject> (*)(std::size_t cpus);
@@ -411,7 +412,7 @@ void hammer(maker make_peer) {
     for (const auto& [cpus, threads] : {size{2, 2}, {4, 4}, {9, 3}, {20, 4}}) {
         const auto p = make_peer(cpus);
         INFO(p->text() << ", " << threads << " threads, seed " << seed);
-        CHECK(crowd(*p, threads, seed).run(rounds, 24) == "");
+        CHECK(crowd(*p, threads, seed).run(rounds, 8) == "");
     }
 }
 
