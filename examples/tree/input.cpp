@@ -69,6 +69,14 @@ void set_possible(tmigr::topology& machine, const options& chosen) {
                          chosen.possible_nodes.value_or(machine.possible_nodes()));
 }
 
+void set_full_dynticks(tmigr::topology& machine, const options& chosen) {
+    try {
+        machine.set_full_dynticks(chosen.full_dynticks);
+    } catch (const tmigr::input_error& error) {
+        throw error.at("--full-dynticks", 0);
+    }
+}
+
 std::string read_text(const std::string& path) {
     std::ifstream in = tmigr::detail::open_input(path);
     std::string text;

@@ -21,6 +21,9 @@ machine_input read_machine(const options& chosen);
 /// Applies `--possible` to what the input said.
 void set_possible(tmigr::topology& machine, const options& chosen);
 
+/// Names the full-dynticks CPUs; throws `input_error` for one that is not there.
+void set_full_dynticks(tmigr::topology& machine, const options& chosen);
+
 /// A whole file of at most 1 GiB. A trace is looked at twice and may come from a pipe, so it is
 /// held in memory. Throws `tmigr::input_error` for more, for a byte 0 and where reading fails.
 std::string read_text(const std::string& path);

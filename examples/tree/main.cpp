@@ -81,14 +81,36 @@ std::string dot_of(const traced_hierarchy& tree) {
     return std::move(text).str();
 }
 
+/// Who is in charge, of each tree.
+std::string migrators(traced_hierarchy& tree) {
+    if (tree.plan().joined() || tree.shape().cpus.empty()) {
+        const auto migrator = tree.migrator();
+        return migrator ? fmt::format("CPU {} is the migrator of everything\n", *migrator) : "nobody is awake\n";
+    }
+    std::string text;
+    std::vector<bool> told(tree.shape().roots.size());
+    for (const tmigr::shape_cpu& cpu : tree.shape().cpus) {
+        const std::size_t number = tree.shape().groups[cpu.group].tree;
+        if (told[number]) continue;
+        told[number] = true;
+        const auto migrator = tree.cpu(cpu.info.id).migrator();
+        const std::size_t root = tree.shape().roots[number] + 1;
+        text += migrator ? fmt::format("CPU {} is the migrator below group {}\n", *migrator, root)
+                         : fmt::format("nobody is awake below group {}\n", root);
+    }
+    return text;
+}
+
 /// Everything is made before anything is written, so that bad input leaves no files.
 void show(const options& chosen) {
-    const machine_input read = read_machine(chosen);
+    machine_input read = read_machine(chosen);
+    set_full_dynticks(read.machine, chosen);
     std::ostringstream trace;
-    traced_hierarchy tree{read.machine.possible_cpus(),
-                          std::max(read.machine.possible_nodes(), read.machine.family_count()),
+    const tmigr::family_policy policy = chosen.family.value_or(tmigr::families::linux_default());
+    traced_hierarchy tree{tmigr::family_plan{read.machine, policy, chosen.width},
                           {chosen.width, read.form},
-                          chosen.ftrace ? tmigr::text_tracer{trace, read.form} : tmigr::text_tracer{}};
+                          chosen.ftrace ? tmigr::text_tracer{trace, read.form, chosen.ftrace_field}
+                                        : tmigr::text_tracer{}};
     clock time{tree};
     for (const tmigr::cpu_info& cpu : read.machine.cpus()) {
         time.tick();
@@ -97,10 +119,12 @@ void show(const options& chosen) {
     let_act(tree, read.machine, time, chosen);
 
     std::string text =
-        describe(read.machine, tree.shape(), tree.estimate(), {chosen.width, read.form}) + '\n';
+        describe(read.machine, tree.shape(), tree.estimate(), {chosen.width, read.form},
+                 chosen.family ? "families" : "nodes");
+    if (chosen.family) text += describe_families(read.machine, tree.shape(), tree.plan(), policy.name);
+    text += '\n';
     if (!chosen.quiet) text += drawing(tree) + '\n';
-    const auto migrator = tree.migrator();
-    text += migrator ? fmt::format("CPU {} is the migrator of everything\n", *migrator) : "nobody is awake\n";
+    text += migrators(tree);
 
     std::vector<output_file> files;
     const auto deliver = [&](const std::string& path, std::string content) {

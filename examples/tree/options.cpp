@@ -30,6 +30,8 @@ constexpr const char* footer =
     "      this machine, with CPU 0 woken first and CPU 1 second\n"
     "  lstopo --of xml > server.xml && tmigr-tree --hwloc server.xml --dot - | dot -Tsvg > server.svg\n"
     "      a picture of the tree of another machine\n"
+    "  tmigr-tree --cpus phone.cpus --family prefer-low --activate 7,0\n"
+    "      small CPUs serve the others: CPU 0 takes over from CPU 7 as soon as it wakes\n"
     "  tmigr-tree --trace trace.txt --verify\n"
     "      whether a trace of events/timer_migration, taken from boot on, is what this library does\n"
     "\n"
@@ -64,6 +66,14 @@ tmigr::linux_form form_named(const std::string& name) {
     throw tmigr::input_error(name, "6.9, 6.13 or newest", "--linux");
 }
 
+tmigr::family_policy policy_named(const std::string& name) {
+    try {
+        return tmigr::families::named(name);
+    } catch (const tmigr::input_error& error) {
+        throw error.at("--family", 0);
+    }
+}
+
 void read_possible(const std::string& text, options& chosen) {
     const std::size_t comma = std::min(text.find(','), text.size());
     const std::string_view all = text;
@@ -79,8 +89,8 @@ void read_possible(const std::string& text, options& chosen) {
 
 std::optional<options> read_options(int argc, char** argv) {
     options chosen;
-    std::optional<std::string> cpus, hwloc, trace, activate, deactivate, form, width, possible;
-    bool live = false;
+    std::optional<std::string> cpus, hwloc, trace, activate, deactivate, form, width, possible, family, full_dynticks;
+    bool live = false, family_lines = false;
 
     CLI::App app{description, "tmigr-tree"};
     app.get_formatter()->column_width(28);
@@ -112,6 +122,17 @@ std::optional<options> read_options(int argc, char** argv) {
         ->type_name("CPUS[,NODES]")
         ->group(building);
 
+    app.add_option("--family", family,
+                   "Who shares groups, and who is preferred: linux-default (nodes), balanced, split,\n"
+                   "gated-split[:N], prefer-low, prefer-low-per-node, buckets[:STEP] or\n"
+                   "tolerance[:PERCENT]; shows the families, too")
+        ->type_name("POLICY")
+        ->group(building);
+    app.add_option("--full-dynticks", full_dynticks,
+                   "With --family: these CPUs stop their tick (nohz_full=); trees are not split then")
+        ->type_name("LIST")
+        ->group(building);
+
     const char* const acting = "What the CPUs do";
     app.add_option("--activate", activate, "Wake these, in this order: 0,3-5,12")
         ->type_name("LIST")
@@ -124,6 +145,7 @@ std::optional<options> read_options(int argc, char** argv) {
     file("--dot", chosen.dot, showing, "Write the tree for Graphviz; - for standard output");
     file("--ftrace", chosen.ftrace, showing,
          "Write what happens as lines of a kernel trace; - for standard output");
+    app.add_flag("--family-field", family_lines, "With --ftrace: lines say family= in place of numa=")->group(showing);
     app.add_flag("--quiet,-q", chosen.quiet, "Leave out the drawing")->group(showing);
     app.add_flag("--verify", chosen.verify,
                  "With --trace: compare the kernel's tree with ours, and each of its state\n"
@@ -158,6 +180,9 @@ std::optional<options> read_options(int argc, char** argv) {
     if (chosen.verify && (activate || deactivate || chosen.dot || chosen.ftrace || chosen.quiet))
         throw usage_error(
             "--verify does not go together with --activate, --deactivate, --dot, --ftrace or --quiet");
+    if (chosen.verify && family) throw usage_error("--verify does not go together with --family");
+    if (full_dynticks && !family) throw usage_error("--full-dynticks needs --family");
+    if (family_lines && !chosen.ftrace) throw usage_error("--family-field needs --ftrace");
     if (!chosen.gap_at.empty() && !chosen.verify) throw usage_error("--gap-at needs --verify");
     if (std::ranges::count(chosen.gap_at, "") != 0)
         throw tmigr::input_error("", "the name of an event", "--gap-at");
@@ -168,6 +193,9 @@ std::optional<options> read_options(int argc, char** argv) {
         chosen.width = static_cast<unsigned>(*children);
     }
     if (possible) read_possible(*possible, chosen);
+    if (family) chosen.family = policy_named(*family);
+    if (full_dynticks) chosen.full_dynticks = cpu_list(*full_dynticks, "--full-dynticks");
+    if (family_lines) chosen.ftrace_field = tmigr::family_field::family;
     if (activate) chosen.activate = cpu_list(*activate, "--activate");
     if (deactivate) chosen.deactivate = cpu_list(*deactivate, "--deactivate");
     if (chosen.dot && chosen.dot == chosen.ftrace)

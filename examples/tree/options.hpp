@@ -2,7 +2,9 @@
 #ifndef TMIGR_EXAMPLES_TREE_OPTIONS_HPP
 #define TMIGR_EXAMPLES_TREE_OPTIONS_HPP
 
+#include <tmigr/family.hpp>
 #include <tmigr/shape.hpp>
+#include <tmigr/text_tracer.hpp>
 #include <tmigr/topology.hpp>
 
 #include <cstddef>
@@ -24,6 +26,8 @@ struct options {
 
     std::optional<tmigr::linux_form> form;  ///< none: the newest, or what the trace looks like
     unsigned width = 8;
+    std::optional<tmigr::family_policy> family;  ///< none: Linux's rules
+    std::vector<tmigr::cpu_id> full_dynticks;
 
     std::vector<tmigr::cpu_id> activate;
     std::vector<tmigr::cpu_id> deactivate;
@@ -33,6 +37,7 @@ struct options {
     bool quiet = false;
     std::optional<std::string> dot;  ///< "-" is standard output, here and below
     std::optional<std::string> ftrace;
+    tmigr::family_field ftrace_field = tmigr::family_field::numa;
 };
 
 /// A command line that cannot be meant.

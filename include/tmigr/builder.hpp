@@ -39,7 +39,7 @@ public:
     /// Throws `input_error` for an old form and a plan other than Linux's.
     explicit tree_builder(family_plan plan, linux_form form = linux_form::newest)
         : plan_(std::move(plan)), options_{plan_.width(), form} {
-        if (form != linux_form::newest && plan_.policy().name != families::linux_default().name)
+        if (form != linux_form::newest && !plan_.by_linux())
             throw input_error(plan_.policy().name, "linux-default with a form before 6.19");
     }
 

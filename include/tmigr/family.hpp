@@ -2,6 +2,7 @@
 #ifndef TMIGR_FAMILY_HPP
 #define TMIGR_FAMILY_HPP
 
+#include <tmigr/detail/text.hpp>
 #include <tmigr/input_error.hpp>
 #include <tmigr/state.hpp>
 #include <tmigr/topology.hpp>
@@ -10,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -135,10 +137,35 @@ inline family_policy tolerance(unsigned percent = 10) {
     return {.name = "tolerance", .keys = {by_node(), by_capacity_percent(percent)}};
 }
 
-/// All of the above with their default parameters, in that order.
+/// All of these with their default parameters.
 inline std::vector<family_policy> presets() {
     return {linux_default(), balanced(), split(), gated_split(), prefer_low(), prefer_low_per_node(), buckets(),
             tolerance()};
+}
+
+/// The policy of a name: one of `presets()`, where a parameter may follow behind a colon
+/// (`gated-split:2`, `buckets:128`, `tolerance:5`). Throws `input_error` for any other text.
+inline family_policy named(std::string_view text) {
+    const std::string_view name = text.substr(0, text.find(':'));
+    const auto with = [&](auto preset, unsigned least, unsigned most) {
+        if (name.size() == text.size()) return preset();
+        const auto value = detail::parse_number<unsigned>(text.substr(name.size() + 1), least, most);
+        if (!value)
+            throw input_error(std::string(text), std::string(name) + ": and a number from " + std::to_string(least) +
+                                                     " to " + std::to_string(most));
+        family_policy p = preset(*value);
+        p.name = text;
+        return p;
+    };
+    if (name == "gated-split") return with([](auto... n) { return gated_split(n...); }, 1, max_cpu_id);
+    if (name == "buckets") return with([](auto... n) { return buckets(n...); }, 1, max_capacity);
+    if (name == "tolerance") return with([](auto... n) { return tolerance(n...); }, 0, 100);
+    std::string known;
+    for (family_policy& p : presets()) {
+        if (p.name == text) return std::move(p);
+        known += (known.empty() ? "" : ", ") + p.name;
+    }
+    throw input_error(std::string(text), "one of " + known);
 }
 
 }  // namespace families

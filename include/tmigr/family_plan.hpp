@@ -67,7 +67,7 @@ public:
         by_itself_ = policy_.joined && policy_.keys.size() == 1 && policy_.keys[0].how == pick::first &&
                      (policy_.keys[0].by == family_key::kind::family || policy_.keys[0].by == family_key::kind::node);
         values_ = detail::family_values(machine, policy_.keys);
-        if (by_itself_ && policy_.filling == fill::arrival) {
+        if (by_linux()) {
             const std::size_t families = std::max(machine.possible_nodes(), values_.distinct(0));
             plan_for_linux(machine.possible_cpus(), families);
         } else {
@@ -78,8 +78,19 @@ public:
     /// The policy applied: `linux_default` where a gate was shut.
     const family_policy& policy() const noexcept { return policy_; }
     bool gate_was_shut() const noexcept { return gated_; }
+    /// Whether CPUs get the places that Linux gives them, whatever the policy is called.
+    bool by_linux() const noexcept { return by_itself_ && policy_.filling == fill::arrival; }
     unsigned width() const noexcept { return width_; }
     bool joined() const noexcept { return policy_.joined || policy_.keys.empty(); }
+
+    /// The rank of a CPU by the outermost key that groups go by; none where they do not. Throws as
+    /// `route_of`.
+    std::optional<std::size_t> rank(const cpu_info& cpu) const {
+        const std::vector<std::int64_t> v = values_.of(cpu);
+        for (unsigned k = static_cast<unsigned>(stages_.size()) - 1; k-- > 0;)
+            if (stages_[k + 1].ranked) return rank_of(v, k, cpu);
+        return std::nullopt;
+    }
 
     /// Levels set aside; a tree of `fill::arrival` gets more where that is too few.
     level_estimate estimate() const noexcept {
@@ -136,7 +147,8 @@ private:
         unsigned base = 0;
         unsigned levels = 0;
         pick how = pick::first;
-        bool ranked = false;
+        bool in_order = false;  ///< only values that have a rank are let in
+        bool ranked = false;    ///< and places go by it
     };
 
     static unsigned checked(unsigned width) {
@@ -158,8 +170,8 @@ private:
     void plan_for_linux(std::size_t possible_cpus, std::size_t possible_families) {
         by_itself_ = true;
         const level_estimate e = estimate_levels(possible_cpus, possible_families, width_);
-        stages_ = {{0, e.family_levels, pick::first, false},
-                   {e.family_levels, e.cross_levels, policy_.keys.front().how, false}};
+        stages_ = {{.base = 0, .levels = e.family_levels},
+                   {.base = e.family_levels, .levels = e.cross_levels, .how = policy_.keys.front().how}};
         numbers_.resize(2);
         if (values_.keys() == 0) values_ = detail::family_values({}, policy_.keys);
     }
@@ -183,8 +195,10 @@ private:
             stage st;
             st.base = s == 0 ? 0 : stages_.back().base + stages_.back().levels;
             if (s > 0) {
-                st.how = policy_.keys[s - 1].how;
-                st.ranked = st.how == pick::lowest && values_.distinct(s - 1) > 1;
+                st.in_order = policy_.keys[s - 1].how == pick::lowest;
+                // Nothing to prefer where all are alike.
+                st.ranked = st.in_order && values_.distinct(s - 1) > 1;
+                st.how = st.ranked ? pick::lowest : pick::first;
             }
             const std::size_t members =
                 st.ranked ? values_.distinct(s - 1) : largest(all, s) + (s == 0 ? unannounced : 0);
@@ -235,7 +249,7 @@ private:
     std::size_t stages_count() const noexcept { return numbers_.size(); }
 
     std::size_t rank_of(const std::vector<std::int64_t>& v, unsigned k, const cpu_info& cpu) const {
-        if (!stages_[k + 1].ranked) return 0;
+        if (!stages_[k + 1].in_order) return 0;
         if (const auto rank = values_.rank(k, v[k])) return *rank;
         throw input_error("CPU " + std::to_string(cpu.id) + " of capacity " + std::to_string(cpu.capacity),
                           "a CPU whose place in the order is kept (" + values_.ranks(k) +

@@ -9,6 +9,7 @@
 #include <tmigr/growth.hpp>
 #include <tmigr/search.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <unordered_map>
@@ -94,7 +95,10 @@ public:
     void link(seat_type& seat, const shape_cpu& placed, const std::vector<growth_step>& steps,
               tracer_type& tracer) noexcept {
         for (const growth_step& step : steps) apply(step, seat, placed.info, tracer);
-        add_to_family(seat, placed);
+        const auto to_leaf = std::find_if(steps.begin(), steps.end(), [](const growth_step& step) {
+            return step.what == growth_step::kind::connect_cpu;
+        });
+        add_to_family(seat, placed, to_leaf->children == 1);
         roster_type& roster = *seat.roster();
         const bool is_first = roster.empty();
         roster.add(seat);
@@ -177,11 +181,14 @@ private:
     }
 
     // A branch is known by one leaf: the family's others below the same top are found from it.
-    void add_to_family(seat_type& seat, const shape_cpu& placed) noexcept {
+    // CPUs without a family have a branch for each leaf, so many that only new leaves may look.
+    void add_to_family(seat_type& seat, const shape_cpu& placed, bool first_in_leaf) noexcept {
         family_entry& entry = *by_family_.find(placed.info.family)->second;
         const bool alone = shape().groups[placed.group].cross;
         const group_type& leaf = groups_[placed.group];
-        for (const auto* b = entry.branches.first(); !alone && b != nullptr; b = entry.branches.next(*b))
+        if (!alone && !first_in_leaf) return;
+        const bool may_have_others = !alone && leaf.family() >= 0;
+        for (const auto* b = entry.branches.first(); may_have_others && b != nullptr; b = entry.branches.next(*b))
             if (detail::top_of_family(*b->leaf) == detail::top_of_family(leaf)) return;
         const bool is_first = entry.branches.empty();
         family_branch<Config>& branch = branches_[branches_used_++];

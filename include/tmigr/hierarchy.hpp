@@ -73,10 +73,18 @@ public:
     /// throws what `family_plan` and `add` throw.
     basic_hierarchy(const topology& machine, const family_policy& policy, hierarchy_options options = {},
                     tracer_type tracer = {})
-        : basic_hierarchy(checked(options), std::move(tracer),
-                          [&](unsigned width) { return family_plan(machine, policy, width); }) {
+        : basic_hierarchy(family_plan(machine, policy, checked(options).width), options, std::move(tracer)) {
         for (const cpu_info& info : machine.cpus()) add(info);
     }
+
+    /// The tree of a plan, empty. Throws `input_error` as the first, and where the plan is of
+    /// another width.
+    explicit basic_hierarchy(family_plan plan, hierarchy_options options = {}, tracer_type tracer = {})
+        : basic_hierarchy(checked(options), std::move(tracer), [&](unsigned width) {
+              if (plan.width() != width)
+                  throw input_error(std::to_string(plan.width()), "a plan of width " + std::to_string(width));
+              return std::move(plan);
+          }) {}
 
     basic_hierarchy(const basic_hierarchy&) = delete;
     basic_hierarchy& operator=(const basic_hierarchy&) = delete;
@@ -240,8 +248,8 @@ public:
         return duties;
     }
 
-    /// What the tree follows: `linux_default` where a gate of the policy asked for was shut.
-    const family_policy& policy() const noexcept { return forest_->builder().plan().policy(); }
+    /// What the tree follows: Linux's rules where a gate of the policy asked for was shut.
+    const family_plan& plan() const noexcept { return forest_->builder().plan(); }
     /// Groups in order of creation, as numbers; group i of the shape is `groups()[i]`,
     /// with id i + 1.
     const tree_shape& shape() const noexcept { return forest_->shape(); }

@@ -103,9 +103,10 @@ auto check_at_rest(const Groups& groups, AwakeCpus&& awake_cpus)
 
 /// Checks 4 and 5 in a hierarchy with expiries. No walk or expiry may be in flight.
 /// `next_of(i)` is the next expiry of the CPU with index i in `tree.shape().cpus` if it
-/// sleeps, `never` if it is awake; `first_armed` is the earliest that any sleeper armed.
-template <class Tree, class NextOf>
-auto check_expiries(const Tree& tree, NextOf&& next_of, ticks first_armed)
+/// sleeps, `never` if it is awake; `first_armed` is the earliest that any sleeper armed, or, for
+/// separate trees, a function that says it of each tree by its number (`shape_group::tree`).
+template <class Tree, class NextOf, class FirstArmed>
+auto check_expiries(const Tree& tree, NextOf&& next_of, FirstArmed&& first_armed)
     -> std::optional<violation<typename Tree::group_type>> {
     using mask_type = typename Tree::mask_type;
     using found = violation<typename Tree::group_type>;
@@ -120,6 +121,12 @@ auto check_expiries(const Tree& tree, NextOf&& next_of, ticks first_armed)
             g = child;
         }
     };
+    const auto armed_in = [&]([[maybe_unused]] std::size_t g) -> ticks {
+        if constexpr (std::is_convertible_v<FirstArmed, ticks>)
+            return first_armed;
+        else
+            return first_armed(tree.shape().groups[g].tree);
+    };
     for (std::size_t i = 0; i < tree.shape().cpus.size(); ++i) {
         const ticks due = next_of(i);
         if (due == never) continue;
@@ -132,7 +139,7 @@ auto check_expiries(const Tree& tree, NextOf&& next_of, ticks first_armed)
                 break;
             }
             if (group.parent() == nullptr) {
-                if (first_armed > due) return found{invariant::covered, &group};
+                if (armed_in(g) > due) return found{invariant::covered, &group};
                 break;
             }
             mask = group.groupmask();

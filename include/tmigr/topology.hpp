@@ -136,6 +136,8 @@ public:
         for (const cpu_info& info : cpus_) distinct.insert(info.capacity);
         return {distinct.begin(), distinct.end()};
     }
+    /// How many classes of CPUs there are: distinct capacities.
+    std::size_t class_count() const { return capacities().size(); }
     /// How many CPUs the capacity with the most of them has; 0 without CPUs.
     std::size_t largest_class() const {
         std::map<unsigned, std::size_t> members;

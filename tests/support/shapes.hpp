@@ -41,21 +41,32 @@ inline std::string outline(const tree_shape& shape) {
         text << (group.level == 0 ? ']' : '}');
         return text.str();
     };
-    return shape.root == tree_shape::none ? "" : draw(draw, shape.root);
+    std::string trees;
+    for (const std::size_t root : shape.roots)
+        if (root != tree_shape::none) trees += (trees.empty() ? "" : "\n") + draw(draw, root);
+    return trees;
 }
 
-/// What is wrong with a tree, or "": one root that everything reaches, masks that are
-/// single bits, dense from bit 0 and unlike their siblings', levels that count up, no
-/// group over its width, counted children that exist, families that mix only above.
-inline std::string unsound(const tree_shape& shape, unsigned width) {
+/// Masks of siblings.
+enum class masks {
+    dense,  ///< from bit 0 without a gap
+    ranks,  ///< places are fixed: gaps where nobody came yet, or the groups are made unevenly
+};
+
+/// What is wrong with a tree, or with separate ones, or "": one root for each that everything
+/// in it reaches, masks that are single bits, within the width, as `bits` says and unlike their
+/// siblings', levels that count up, no group over its width, counted children that exist,
+/// families that mix only above.
+inline std::string unsound(const tree_shape& shape, unsigned width, masks bits = masks::dense) {
     std::ostringstream wrong;
-    std::vector<std::uint64_t> masks(shape.groups.size());
+    std::vector<std::uint64_t> taken(shape.groups.size());
     std::vector<unsigned> children(shape.groups.size());
     std::vector<std::set<family_id>> families(shape.groups.size());
     const auto take = [&](std::size_t parent, std::uint64_t mask, const std::string& who) {
         if (std::popcount(mask) != 1) wrong << who << ": mask is not one bit; ";
-        if ((masks[parent] & mask) != 0) wrong << who << ": mask is a sibling's; ";
-        masks[parent] |= mask;
+        if (width < 64 && (mask >> width) != 0) wrong << who << ": mask is beyond the width; ";
+        if ((taken[parent] & mask) != 0) wrong << who << ": mask is a sibling's; ";
+        taken[parent] |= mask;
         ++children[parent];
     };
     for (const shape_cpu& cpu : shape.cpus) {
@@ -68,15 +79,17 @@ inline std::string unsound(const tree_shape& shape, unsigned width) {
             if (shape.groups[g].parent == tree_shape::none) break;
             g = shape.groups[g].parent;
         }
-        if (g != shape.root) wrong << who << ": does not reach the root; ";
+        if (shape.groups[cpu.group].tree >= shape.roots.size() || g != shape.roots[shape.groups[cpu.group].tree])
+            wrong << who << ": does not reach the root of its tree; ";
     }
     for (std::size_t g = 0; g < shape.groups.size(); ++g) {
         const shape_group& group = shape.groups[g];
         const std::string who = "group " + std::to_string(g);
         if (group.parent == tree_shape::none) {
-            if (g != shape.root) wrong << who << ": a second root; ";
+            if (g != shape.roots[group.tree]) wrong << who << ": a second root; ";
             continue;
         }
+        if (shape.groups[group.parent].tree != group.tree) wrong << who << ": below a group of another tree; ";
         if (shape.groups[group.parent].level != group.level + 1) wrong << who << ": a level is left out; ";
         take(group.parent, group.groupmask, who);
     }
@@ -86,10 +99,13 @@ inline std::string unsound(const tree_shape& shape, unsigned width) {
         if (children[g] == 0) wrong << who << ": no child; ";
         if (children[g] != group.children) wrong << who << ": counts children that are not there; ";
         if (children[g] > width) wrong << who << ": too many children; ";
-        if ((masks[g] & (masks[g] + 1)) != 0) wrong << who << ": gap between masks; ";
+        if (bits == masks::dense && (taken[g] & (taken[g] + 1)) != 0) wrong << who << ": gap between masks; ";
+        if (taken[g] != group.taken) wrong << who << ": says that other places are taken; ";
         if (!group.cross && families[g] != std::set<family_id>{group.family}) wrong << who << ": families mix; ";
         if (group.cross && group.family != no_family) wrong << who << ": mixes families and names one; ";
     }
+    const std::size_t first = shape.roots.empty() ? tree_shape::none : shape.roots.front();
+    if (shape.root != first) wrong << "root is not that of the first tree; ";
     return wrong.str();
 }
 

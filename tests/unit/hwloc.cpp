@@ -30,7 +30,11 @@ topology machine(const char* file) { return tmigr::read_hwloc(machines_directory
 topology parse(const std::string& xml) { return tmigr::read_hwloc_string(xml, "text.xml"); }
 
 bool same(const topology& a, const topology& b) {
-    return std::ranges::equal(a.cpus(), b.cpus()) && a.possible_cpus() == b.possible_cpus() &&
+    // A list knows nothing of caches and cores.
+    const auto alike = [](const tmigr::cpu_info& x, const tmigr::cpu_info& y) {
+        return x.id == y.id && x.node == y.node && x.capacity == y.capacity && x.family == y.family;
+    };
+    return std::ranges::equal(a.cpus(), b.cpus(), alike) && a.possible_cpus() == b.possible_cpus() &&
            a.possible_nodes() == b.possible_nodes();
 }
 
@@ -396,4 +400,31 @@ TEST_CASE("this machine is read through hwloc and sysfs") {
             CHECK(error.expected() == "a list of numbers, as in 0-3,8");
         }
     }
+}
+
+TEST_CASE("CPUs say which core and which cache they share") {
+    // Six cores of two threads with caches of their own below one for all, and eight cores of one
+    // thread with a cache for four.
+    const topology hybrid = machine("cpu20-hybrid-intel-i7-1370p.xml");
+    for (tmigr::cpu_id cpu = 0; cpu < 12; ++cpu) {
+        CHECK((hybrid.cpu(cpu).core == hybrid.cpu(cpu ^ 1).core));
+        CHECK(hybrid.cpu(cpu).core != hybrid.cpu(cpu ^ 2).core);
+        CHECK(hybrid.cpu(cpu).cache == hybrid.cpu(0).cache);
+    }
+    for (tmigr::cpu_id cpu = 12; cpu < 20; ++cpu) {
+        CHECK(hybrid.cpu(cpu).cache == hybrid.cpu(cpu < 16 ? 12 : 16).cache);
+        CHECK(hybrid.cpu(cpu).cache != hybrid.cpu(0).cache);
+        CHECK(hybrid.cpu(cpu).core != hybrid.cpu(cpu ^ 1).core);
+    }
+    CHECK(hybrid.cpu(12).cache != hybrid.cpu(16).cache);
+
+    // Threads of a core need not be neighbours.
+    const topology server = machine("cpu384-24node-xeon-e5-4640.xml");
+    for (tmigr::cpu_id cpu = 0; cpu < 192; ++cpu) CHECK(server.cpu(cpu).core == server.cpu(cpu + 192).core);
+    CHECK(server.cpu(0).cache == server.cpu(7).cache);
+    CHECK(server.cpu(0).cache != server.cpu(8).cache);
+
+    // One cache for one core is not shared.
+    CHECK(parse(small).cpu(0).cache == tmigr::no_locality);
+    CHECK(parse(small).cpu(0).core == tmigr::no_locality);
 }

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -62,6 +63,22 @@ inline unsigned capacity_of(hwloc_topology_t machine, hwloc_obj_t pu, const std:
     return max_capacity;
 }
 
+/// Says of each CPU which core it is a thread of, and which cache it shares: the innermost one
+/// that several cores have in common.
+inline void add_locality(hwloc_topology_t machine, const std::vector<hwloc_obj_t>& pus, topology& result) {
+    for (hwloc_obj_t pu : pus) {
+        std::uint32_t core = no_locality, cache = no_locality;
+        for (hwloc_obj_t above = pu->parent; above != nullptr && cache == no_locality; above = above->parent) {
+            if (above->type == HWLOC_OBJ_CORE) core = above->logical_index;
+            const bool shared = hwloc_obj_type_is_dcache(above->type) != 0 &&
+                                hwloc_get_nbobjs_inside_cpuset_by_type(machine, above->cpuset, HWLOC_OBJ_CORE) > 1;
+            // Caches of different levels must not get one number.
+            if (shared) cache = (static_cast<std::uint32_t>(above->depth) << 20) | (above->logical_index & 0xfffffu);
+        }
+        result.set_locality(pu->os_index, cache, core);
+    }
+}
+
 /// The CPUs of a loaded hwloc topology by ascending number; `capacity(pu)` gives
 /// the capacity of each. Throws `input_error` for `name` where a number is out of range.
 template <class Capacity>
@@ -82,6 +99,7 @@ topology topology_of(hwloc_topology_t machine, const std::string& name, Capacity
             throw error.file().empty() ? error.at(name, 0) : error;
         }
     }
+    add_locality(machine, pus, result);
     const int possible = hwloc_bitmap_weight(hwloc_topology_get_complete_cpuset(machine));
     const int nodes = hwloc_get_nbobjs_by_type(machine, HWLOC_OBJ_NUMANODE);
     result.set_possible(possible < 0 ? 0 : static_cast<std::size_t>(possible),
@@ -96,7 +114,8 @@ topology topology_of(hwloc_topology_t machine, const std::string& name, Capacity
 ///
 /// CPUs arrive by ascending number. The node of a CPU is the lowest of those
 /// hwloc calls local to it, `no_node` where there is none. Its capacity is the
-/// `LinuxCapacity` of its kind, 1024 without one. Possible CPUs are those of the
+/// `LinuxCapacity` of its kind, 1024 without one. What it shares is as hwloc has it: the core, and
+/// the innermost cache that several cores share. Possible CPUs are those of the
 /// complete set, offline ones among them; possible nodes are all nodes, those
 /// without CPUs among them.
 ///
