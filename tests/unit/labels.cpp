@@ -200,7 +200,8 @@ TEST_CASE("a step that is left out is found by the model tests, by Spin and by r
     CHECK(twins.size() >= 15);
     const std::string spin = text_of(root / "tests" / "spin" / "scenarios.txt");
     const std::string interleavings = text_of(root / "tests" / "unit" / "interleavings.cpp");
-    // Of preferences the random machines know the invariants at rest, and hardly ever two levels of groups that have one.
+    // The random machines ask at rest whether the lowest has the role, and have hardly ever two levels of groups
+    // that prefer it.
     const std::set<std::string> not_interleaved = {"late_take_over", "silent_first_wake"};
     for (const std::string& twin : twins) {
         INFO(twin);
