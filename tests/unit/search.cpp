@@ -417,7 +417,7 @@ TEST_CASE("of several who want to wake an idle CPU each gets another kick") {
     std::vector<std::thread> threads;
     for (int waker = 0; waker < 2; ++waker)
         threads.emplace_back([&] {
-            for (std::size_t got = 0; got < 50'000;) {
+            for (std::size_t got = 0; got < 2'000;) {
                 if (const auto who = family.wake_idle()) {
                     ++granted[*who];
                     ++got;
@@ -439,5 +439,5 @@ TEST_CASE("of several who want to wake an idle CPU each gets another kick") {
         CHECK(granted[i] == answered[i]);
         sum += granted[i];
     }
-    CHECK(sum == 100'000);
+    CHECK(sum == 4'000);
 }
