@@ -28,4 +28,5 @@ need_packages() {
 }
 
 build_packages=(g++ cmake ninja-build pkgconf libboost-dev libhwloc-dev libcli11-dev libfmt-dev)
-test_packages=(catch2 relacy-dev libbenchmark-dev libboost-context-dev spin)
+test_packages=(catch2 relacy-dev libbenchmark-dev nlohmann-json3-dev libboost-context-dev spin)
+bench_packages=(gnuplot-nox)

@@ -30,8 +30,12 @@ concept peer = std::constructible_from<P, std::size_t> &&  // for that many CPUs
 template <class P>
 concept state_peer = peer<P> && requires(P p, std::size_t cpu) { p.deactivate(cpu); };
 
-/// One that does. What `deactivate` and `new_expiry` return has to be armed by that CPU; `never`
-/// when somebody awake looks after it. `expire` runs what is due by `now` and this CPU's to run.
+/// One that does. What `deactivate`, `new_expiry` and, of a CPU that sleeps, `expire` return
+/// has to be armed by that CPU; `never` when somebody awake looks after it. `expire` runs what
+/// is due by `now` and this CPU's to run: `run(sleeper, now)` runs the due timers of a CPU that
+/// sleeps and returns its next expiry. That has to be later than `now`, and `run` must neither
+/// throw nor use the peer. `must_expire` is for CPUs that are awake. `earliest` is, when all
+/// sleep and nothing is under way, not later than the earliest expiry; else anything.
 template <class P>
 concept timer_peer = peer<P> && requires(P p, const P& c, std::size_t cpu, ticks due) {
     { p.deactivate(cpu, due) } -> std::same_as<ticks>;

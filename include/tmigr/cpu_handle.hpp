@@ -95,7 +95,9 @@ public:
         //      CPU that is awake; (D3) makes the expiry known.
         //      carries: that this CPU is there, for whoever meets its expiry before (D3).
         //      killed by: sleep_slot_relaxed
-        store_slot(due, Config::orders::sleep_slot_store);
+        const auto seen = own_slot();
+        own_cell().store(seen.by_owner(due), Config::orders::sleep_slot_store);
+        report_own_slot(seen.due(), due);
         const ticks arm = walk_inactive<Config>(*seat_->leaf_, seat_->childmask_, seat_->id_, *seat_->tracer_);
         report_idle(due, arm);
         return arm;
@@ -156,7 +158,7 @@ public:
         for (const group_type* g = seat_->leaf_;;) {
             const auto word = g->current();
             if (word.has_migrator() && word.migrator() != mine) return false;
-            if (is_due(earliest(*g), now)) return true;
+            if (anything_due(*g, now)) return true;
             const group_type* const up = g->parent();
             if (up == nullptr) return false;
             mine = g->groupmask();
@@ -325,7 +327,11 @@ private:
     void wake_up() const noexcept {
         // (O2) relaxed store of the own slot: who still sees the old expiry is early. Before
         //      the walk, so that an expirer's late (X4) finds another word.
-        if constexpr (has_expiries<Config>) store_slot(never, Config::orders::wake_slot_store);
+        if constexpr (has_expiries<Config>) {
+            const auto seen = own_slot();
+            own_cell().store(seen.by_owner(never), Config::orders::wake_slot_store);
+            report_own_slot(seen.due(), never);
+        }
         if constexpr (Config::tracer::enabled)
             report(event::cpu_active{id(), leaf().id(), event::time(seat_->armed_.get())});
         note_armed(never);
@@ -334,26 +340,28 @@ private:
     ticks tell_new_expiry(ticks due) const noexcept {
         // (N1) seq_cst store of the own slot; pairs with (S1). Before (N2), (N3).
         //      killed by: new_slot_release
-        store_slot(due, Config::orders::new_slot_store);
+        const auto seen = own_slot();
+        own_cell().store(seen.by_owner(due), Config::orders::new_slot_store);
+        report_own_slot(seen.due(), due);
         return walk_new_expiry<Config>(*seat_->leaf_, id(), *seat_->tracer_);
     }
     ticks alone(ticks due) const noexcept {
         seat_->armed_.set(due);
         return due;
     }
+    auto& own_cell() const noexcept { return seat_->leaf_->table().slot_of(seat_->childmask_); }
     auto own_slot() const noexcept {
         // (O3) relaxed load of the own slot: only the tag matters, and it must differ only from
         //      the owner's last; a due time that is out of date is early.
-        return seat_->leaf_->table().slot_of(seat_->childmask_).load(Config::orders::own_slot_load);
+        return own_cell().load(Config::orders::own_slot_load);
     }
-    template <class Order>
-    void store_slot(ticks due, Order order) const noexcept {
-        const auto seen = own_slot();
-        seat_->leaf_->table().slot_of(seat_->childmask_).store(seen.by_owner(due), order);
+    // Each stores for itself: an order that comes as an argument is not known when the store is
+    // compiled, which then is the strongest and dearest.
+    void report_own_slot([[maybe_unused]] ticks before, [[maybe_unused]] ticks due) const noexcept {
         // Linux tells of no update when a CPU wakes, which just makes it ignore its expiry.
         if constexpr (Config::tracer::enabled)
             if (!seat_->awake_.get())
-                detail::report_slot<Config>(*seat_->tracer_, nullptr, id(), *seat_->leaf_, seen.due(), due, id());
+                detail::report_slot<Config>(*seat_->tracer_, nullptr, id(), *seat_->leaf_, before, due, id());
     }
 
     template <class Event>

@@ -78,10 +78,12 @@ public:
     /// Offers nothing.
     constexpr basic_slot() noexcept : basic_slot(never, 0) {}
 
-    constexpr ticks due() const noexcept {
-        const auto value = static_cast<ticks>(word_) & none;
-        return value == none ? never : value;
-    }
+    constexpr ticks due() const noexcept { return time_of(field()); }
+    /// The due time as the word holds it, in which `never` is `none`: to compare many of them.
+    constexpr ticks field() const noexcept { return static_cast<ticks>(word_) & none; }
+    static constexpr ticks time_of(ticks field) noexcept { return field == none ? never : field; }
+    /// Whether it is due by `now`, as `is_due`.
+    constexpr bool is_due_by(ticks now) const noexcept { return field() <= (now < latest ? now : latest); }
     constexpr std::uint64_t tag() const noexcept {
         if constexpr (TagBits > 0)
             return static_cast<std::uint64_t>(word_ >> TickBits) & tag_max;

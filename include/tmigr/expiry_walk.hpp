@@ -24,15 +24,26 @@ namespace tmigr {
 template <hierarchy_config Config>
     requires has_expiries<Config>
 ticks earliest(const group<Config>& g) noexcept {
-    ticks first = never;
+    using slot = typename Config::slot;
+    ticks first = slot::none;
     for (const auto& cell : g.table().slots()) {
         // (S1) seq_cst load of a slot; pairs with (N1), (S4), (O1).
         //      after (D3) or (S3): an expiry that was published before is seen, or its
         //      publisher sees in (N2), (S3) what was done before.
         //      killed by: slot_scan_acquire
-        first = std::min(first, cell.load(Config::orders::slot_scan).due());
+        const ticks due = cell.load(Config::orders::slot_scan).field();
+        first = due < first ? due : first;
     }
-    return first;
+    return slot::time_of(first);
+}
+
+/// Whether anything in the slots of a group is due by `now`. Wait-free, one load per child at most.
+template <hierarchy_config Config>
+    requires has_expiries<Config>
+bool anything_due(const group<Config>& g, ticks now) noexcept {
+    for (const auto& cell : g.table().slots())
+        if (cell.load(Config::orders::slot_scan).is_due_by(now)) return true;  // (S1)
+    return false;
 }
 
 namespace detail {

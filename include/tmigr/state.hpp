@@ -141,8 +141,9 @@ public:
 
     /// The number of the child behind a mask of one bit.
     static constexpr unsigned place(mask_type bit) noexcept {
-        // Bounded for compilers, which cannot know that there is a bit.
-        return std::min(static_cast<unsigned>(std::countr_zero(bit)), Children - 1);
+        // The highest bit besides, for compilers, which cannot know that there is one.
+        constexpr auto highest = static_cast<mask_type>(mask_type{1} << (Children - 1));
+        return static_cast<unsigned>(std::countr_zero(static_cast<mask_type>(bit | highest)));
     }
 
     friend constexpr bool operator==(basic_state, basic_state) noexcept = default;

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSL-1.0
 # Compiles each program of the guide as it stands there, runs it, and compares what it prints with the ```text
 # block behind it. What stands between the two may hold a command line with flags, and the name of a file to read.
-# Definitions: GUIDE, AT_LEAST so many programs are in it, CXX, INCLUDE, MACHINES, CAPTURES, SCRATCH; WITH_HWLOC and WITH_RELACY, false to leave these out.
+# Definitions: GUIDE, CXX, INCLUDE, MACHINES, CAPTURES, SCRATCH; WITH_HWLOC and WITH_RELACY, false to leave these out;
+# AT_LEAST, how many programs there must be.
 cmake_minimum_required(VERSION 3.24)
 file(REMOVE_RECURSE "${SCRATCH}")
 file(MAKE_DIRECTORY "${SCRATCH}")
