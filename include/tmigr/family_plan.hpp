@@ -235,9 +235,9 @@ private:
     }
 
     family_id number(unsigned s, const std::vector<std::int64_t>& suffix) {
-        const auto [at, fresh] = numbers_[s].try_emplace(suffix, static_cast<family_id>(numbers_[s].size()));
-        if (fresh) fresh_.emplace_back(s, suffix);
-        return at->second;
+        if (const auto known = numbers_[s].find(suffix); known != numbers_[s].end()) return known->second;
+        fresh_.emplace_back(s, suffix);  // first: to forget one that was not made does no harm
+        return numbers_[s].try_emplace(suffix, static_cast<family_id>(numbers_[s].size())).first->second;
     }
 
     // Where all meet, nobody is told apart.

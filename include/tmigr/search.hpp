@@ -15,7 +15,8 @@ namespace tmigr {
 // Searches for a CPU by its state, on the words that are there anyway: any thread at any time,
 // nobody is disturbed. Wait-free. A CPU that is found was in that state at some moment of the
 // call, and may not be when it returns; where none is found there was perhaps one, if CPUs fell
-// asleep or woke meanwhile.
+// asleep or woke meanwhile. One that is awake while it leaves or joins may be found as idle in
+// that moment, since it does not count as awake then.
 //
 // Nearest first: the own group, then the others below the same parent, and so on up. Of groups
 // equally near, for an idle CPU those where all sleep come first. In a tree at rest such a search
@@ -27,9 +28,22 @@ namespace tmigr {
 
 namespace detail {
 
+/// Which children of a group a search goes into.
+template <hierarchy_config Config>
+struct ways_taken {
+    const group<Config>* except = nullptr;
+    /// Only those of the group's own family: in trees of kernels before 6.19 others may be below.
+    bool one_family = false;
+
+    bool take(const group<Config>& g, const group<Config>* child) const noexcept {
+        return child != nullptr && child != except && (!one_family || child->family() == g.family());
+    }
+    ways_taken below() const noexcept { return {nullptr, one_family}; }
+};
+
 /// Calls `visit(seat)` for the idle available CPUs below `g`, until it returns true.
 template <hierarchy_config Config, class Visit>
-bool visit_idle(const group<Config>& g, Visit& visit, const group<Config>* except = nullptr) {
+bool visit_idle(const group<Config>& g, Visit& visit, ways_taken<Config> ways) {
     using state = typename Config::state;
     const auto word = g.current();
     const auto bit = [](unsigned place) {
@@ -47,14 +61,14 @@ bool visit_idle(const group<Config>& g, Visit& visit, const group<Config>* excep
         for (unsigned place = 0; place < state::children; ++place) {
             if (word.is_active(bit(place)) != awake) continue;
             const group<Config>* const child = g.down().group_at(place);
-            if (child != nullptr && child != except && visit_idle(*child, visit)) return true;
+            if (ways.take(g, child) && visit_idle(*child, visit, ways.below())) return true;
         }
     return false;
 }
 
 /// The same for CPUs that are awake; groups without any are passed by.
 template <hierarchy_config Config, class Visit>
-bool visit_active(const group<Config>& g, Visit& visit, const group<Config>* except = nullptr) {
+bool visit_active(const group<Config>& g, Visit& visit, ways_taken<Config> ways) {
     using state = typename Config::state;
     const auto word = g.current();
     for (auto left = word.active(); left != 0;) {
@@ -66,7 +80,7 @@ bool visit_active(const group<Config>& g, Visit& visit, const group<Config>* exc
             if (seat != nullptr && visit(*seat)) return true;
         } else {
             const group<Config>* const child = g.down().group_at(place);
-            if (child != nullptr && child != except && visit_active(*child, visit)) return true;
+            if (ways.take(g, child) && visit_active(*child, visit, ways.below())) return true;
         }
     }
     return false;
@@ -137,7 +151,8 @@ private:
                 continue;
             }
             const group<Config>& top = *detail::top_of_family(*b->leaf);
-            if (awake ? detail::visit_active(top, take) : detail::visit_idle(top, take)) break;
+            const detail::ways_taken<Config> ways{nullptr, true};
+            if (awake ? detail::visit_active(top, take, ways) : detail::visit_idle(top, take, ways)) break;
         }
         return who;
     }
@@ -157,8 +172,10 @@ std::optional<cpu_id> find_near(const group<Config>& leaf, cpu_id self, bool awa
         return true;
     };
     const group<Config>* below = nullptr;
-    for (const group<Config>* g = &leaf; g != nullptr; below = g, g = g->parent())
-        if (awake ? detail::visit_active(*g, take, below) : detail::visit_idle(*g, take, below)) break;
+    for (const group<Config>* g = &leaf; g != nullptr; below = g, g = g->parent()) {
+        const detail::ways_taken<Config> ways{below, false};
+        if (awake ? detail::visit_active(*g, take, ways) : detail::visit_idle(*g, take, ways)) break;
+    }
     return who;
 }
 

@@ -404,7 +404,12 @@ TEST_CASE("families: after a class that found no memory another may come first")
             if (!threw) break;
             const auto another = tree.add({.id = 9, .node = 5, .capacity = 500});
             const auto again = tree.add({.id = 8, .node = 7, .capacity = 700});
+            tree_type steady(machine, policy);
+            steady.add({.id = 9, .node = 5, .capacity = 500});
+            steady.add({.id = 8, .node = 7, .capacity = 700});
             REQUIRE(test::unsound(tree.shape(), 8) == "");
+            REQUIRE(seen(tree) == seen(steady));
+            REQUIRE(tree.shape().roots == steady.shape().roots);
             another.activate();
             again.activate();
             REQUIRE(another.migrator() == 9u);
