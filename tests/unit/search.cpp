@@ -238,7 +238,8 @@ TEST_CASE("what searches cost") {
         what();
         return counting::counts();
     };
-    for (const auto& [cpus, levels] : {std::pair{8u, 1u}, {64u, 2u}, {512u, 3u}}) {
+    for (const auto& size : {std::pair{8u, 1u}, {64u, 2u}, {512u, 3u}}) {
+        const unsigned cpus = size.first, levels = size.second;
         topology machine;
         for (cpu_id i = 0; i < cpus; ++i) machine.add(i, 0);
         basic_hierarchy<config> tree(machine);
@@ -272,8 +273,7 @@ TEST_CASE("what searches cost") {
         for (cpu_id i = 0; i < 8; ++i) tree.cpu(i).activate();
         // The leaf is full of those awake: a word and a link a level up to where there are others, then down; on the
         // level where they meet the way to where one comes from is not looked at, since it is awake.
-        if (levels == 2) CHECK(cost([&] { CHECK(find_near<config>(zero.leaf(), 0, false) == 8u); }).loads == 2 + 2 + 3);
-        if (levels == 3) CHECK(cost([&] { CHECK(find_near<config>(zero.leaf(), 0, false) == 8u); }).loads == 2 + 2 + 3);
+        if (levels > 1) CHECK(cost([&] { CHECK(find_near<config>(zero.leaf(), 0, false) == 8u); }).loads == 2 + 2 + 3);
         // Where all are awake each group is looked at once, and its ways once.
         for (cpu_id i = 8; i < cpus; ++i) tree.cpu(i).activate();
         const std::size_t groups = tree.shape().groups.size(), leaves = cpus / 8;
