@@ -2,16 +2,17 @@
 #ifndef TMIGR_FAMILY_HPP
 #define TMIGR_FAMILY_HPP
 
-#include <tmigr/detail/text.hpp>
 #include <tmigr/input_error.hpp>
 #include <tmigr/state.hpp>
 #include <tmigr/topology.hpp>
 
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -149,11 +150,13 @@ inline family_policy named(std::string_view text) {
     const std::string_view name = text.substr(0, text.find(':'));
     const auto with = [&](auto preset, unsigned least, unsigned most) {
         if (name.size() == text.size()) return preset();
-        const auto value = detail::parse_number<unsigned>(text.substr(name.size() + 1), least, most);
-        if (!value)
+        unsigned value = 0;
+        const char* const end = text.data() + text.size();
+        const auto [at, error] = std::from_chars(text.data() + name.size() + 1, end, value);
+        if (at != end || error != std::errc{} || value < least || value > most)
             throw input_error(std::string(text), std::string(name) + ": and a number from " + std::to_string(least) +
                                                      " to " + std::to_string(most));
-        family_policy p = preset(*value);
+        family_policy p = preset(value);
         p.name = text;
         return p;
     };

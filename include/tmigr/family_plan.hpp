@@ -251,10 +251,13 @@ private:
     std::size_t rank_of(const std::vector<std::int64_t>& v, unsigned k, const cpu_info& cpu) const {
         if (!stages_[k + 1].in_order) return 0;
         if (const auto rank = values_.rank(k, v[k])) return *rank;
-        throw input_error("CPU " + std::to_string(cpu.id) + " of capacity " + std::to_string(cpu.capacity),
-                          "a CPU whose place in the order is kept (" + values_.ranks(k) +
-                              "): announce it with topology::set_possible_capacities, or make the tree anew "
-                              "with hierarchy::reshape");
+        const family_key::kind by = policy_.keys[k].by;
+        const bool announced = by != family_key::kind::user && by != family_key::kind::node && by != family_key::kind::family;
+        throw input_error("CPU " + std::to_string(cpu.id) + (announced ? " of capacity " + std::to_string(cpu.capacity)
+                                                                       : " of value " + std::to_string(v[k])),
+                          "a CPU whose place in the order is kept (" + values_.ranks(k) + "): " +
+                              (announced ? "announce it with topology::set_possible_capacities, or " : "") +
+                              "make the tree anew with hierarchy::reshape");
     }
 
     unsigned stage_of(unsigned level) const noexcept {

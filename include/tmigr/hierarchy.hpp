@@ -166,6 +166,15 @@ public:
         return entry != nullptr ? family_handle<Config>(id, entry->branches).wake_idle() : std::nullopt;
     }
 
+    /// The CPU nearest to `near` that sleeps and takes part, or that is awake, of whatever family:
+    /// below the same groups as far down as there is one; not `near` itself. See search.hpp.
+    std::optional<cpu_id> find_idle(const handle& near) const noexcept {
+        return find_near(near.leaf(), near.id(), false);
+    }
+    std::optional<cpu_id> find_active(const handle& near) const noexcept {
+        return find_near(near.leaf(), near.id(), true);
+    }
+
     /// A group that prefers low, by its index in `groups()`, does so no longer; see
     /// `group::stop_preferring`. Any thread, at any time but while others add.
     void stop_preferring(std::size_t group) noexcept

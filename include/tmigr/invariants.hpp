@@ -17,12 +17,12 @@ namespace tmigr {
 /// At every moment, in every word:
 ///   1 migrator_is_active  migrator is none exactly when active is empty, else active
 ///   2 one_migrator        migrator is none or one bit
+///   6 low_first           in a group that prefers low, the migrator is the lowest active bit
 /// Whenever no walk is in flight:
 ///   3 active_up           a child's bit is set in its parent exactly when it is active
 ///   4 covered             every expiry of a sleeper is seen by an active migrator above it,
 ///                         or armed by somebody
 ///   5 no_late             no slot of an idle child is later than what lies below it
-///   6 low_first           in a group that prefers low, the migrator is the lowest active bit
 /// Of every walk:
 ///   7 bounded             each level at most once
 ///   8 silent_top          no level above a group that was active and stays so
@@ -52,8 +52,9 @@ constexpr const char* name(invariant i) noexcept {
     return "unknown invariant";
 }
 
-/// The first invariant of a single word that `word` breaks, if any. Invariant 6 holds
-/// only at rest: pass `pick::first` while walks are in flight.
+/// The first invariant of a single word that `word` breaks, if any: one that a group holds which
+/// chooses its migrator like that. Invariant 6 holds at every moment too, since each step keeps
+/// it; of a group that was told to stop preferring it is not asked.
 template <class State>
 constexpr std::optional<invariant> broken(State word, pick how = pick::first) noexcept {
     if (word.has_migrator() != word.is_active()) return invariant::migrator_is_active;

@@ -2,9 +2,6 @@
 #ifndef TMIGR_TESTS_MODEL_HPP
 #define TMIGR_TESTS_MODEL_HPP
 
-// Before Relacy, which takes errno away from what comes after it.
-#include <fstream>
-
 #include <tmigr/atomics/relacy.hpp>
 #include <tmigr/hierarchy.hpp>
 #include <tmigr/invariants.hpp>

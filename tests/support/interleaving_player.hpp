@@ -110,7 +110,7 @@ private:
     std::string broken_word(const void* cell) const {
         for (const auto& g : machine_->tree.groups())
             if (cell == &g.word())
-                if (const auto what = broken(g.current())) return name(*what);
+                if (const auto what = broken(g.current(), g.how())) return name(*what);
         return "";
     }
     void tell(std::size_t who, const access& what, bool refused) {

@@ -169,6 +169,45 @@ result play_all() {
     return all;
 }
 
+struct can_stop : stepping_expiries {
+    static constexpr bool preference_can_stop = true;
+};
+
+/// The same where a group is told to stop preferring the lowest while one takes over and one hands over.
+result play_stop() {
+    using enum operation::kind;
+    result all;
+    for (std::size_t stopped = 0; stopped < 3; ++stopped)
+        for (std::size_t k = 0, ended = 0; ended == 0; ++k) {
+            interleaving_machine<can_stop> m(0, {.width = 2, .cross_family_pick = pick::lowest}, 4, 2);
+            for (cpu_id c = 0; c < 4; ++c) m.come(static_cast<node_id>(c % 2));
+            m.act({wake, 1});
+            const auto& groups = m.tree.groups();
+            const auto root = static_cast<std::size_t>(
+                std::find_if(groups.begin(), groups.end(), [](const auto& g) { return g.how() == pick::lowest; }) -
+                groups.begin());
+            stepper programs;
+            programs.add([&m] { m.act({wake, 0}); });
+            programs.add([&m] { m.act({sleep, 1, 5}); });
+            programs.add([&m, root] { m.tree.stop_preferring(root); });
+            for (std::size_t n = 0; n < k && !programs.done(stopped); ++n) programs.step(stopped);
+            if (programs.done(stopped)) {
+                ++ended;
+                continue;
+            }
+            all.labels.insert(std::string(programs.next(stopped).label));
+            const operation_costs costs{2, 3, 4};
+            for (std::size_t i = 0; i < 3; ++i)
+                if (i != stopped && !programs.finish(i, costs.of({i == 0 ? wake : sleep, 0}) + costs.levels))
+                    all.wrong = "program " + std::to_string(i) + " does not end";
+            programs.finish(stopped, 10'000);
+            if (const std::string wrong = m.wrong_at_rest(); !wrong.empty()) all.wrong = wrong;
+            if (groups[root].how() != pick::first) all.wrong = "it did not stop";
+            ++all.played;
+        }
+    return all;
+}
+
 std::set<std::string> labels_of_the_library() {
     const auto config = std::filesystem::path(TMIGR_TEST_DATA).parent_path().parent_path() / "include" /
                         "tmigr" / "config.hpp";
@@ -189,6 +228,12 @@ TEST_CASE("whoever stops for ever, before whichever access, keeps nobody from th
     // Inside the function that runs a sleeper's timers too; and before plain cells.
     CHECK(all.labels.erase("run") == 1);
     CHECK(all.labels.erase("") == 1);
+    result stopping = play_stop();
+    CHECK(stopping.wrong == "");
+    CHECK(stopping.played > 20);
+    stopping.labels.erase("");
+    CHECK(stopping.labels.count("F1") + stopping.labels.count("F2") == 2);
+    all.labels.merge(stopping.labels);
     const auto labels = labels_of_the_library();
     REQUIRE(labels.size() > 35);
     CHECK(all.labels == labels);

@@ -104,7 +104,7 @@ struct known_tree {
                 unsigned nearest = 1000;
                 for (std::size_t o = 0; o < awake.size(); ++o)
                     if (o != c && fits(o, active)) nearest = std::min(nearest, distance(c, o));
-                const auto found = find_near<plain>(handle(c).leaf(), id(c), active);
+                const auto found = active ? tree.find_active(handle(c)) : tree.find_idle(handle(c));
                 if (found.has_value() != (nearest < 1000)) return "near: found, or not found, against the truth";
                 if (!found) continue;
                 const std::size_t who = index(*found);
