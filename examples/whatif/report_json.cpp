@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "json.hpp"
+#include "report_json.hpp"
 
 namespace whatif {
 
