@@ -104,7 +104,7 @@ struct workload {
     std::vector<task_plan> tasks;
     std::vector<interrupt_plan> interrupts;
     std::vector<recorded_timer> recorded_timers;  ///< in order of `armed`
-    std::vector<recorded_busy> recorded_busy;     ///< in order of `from`
+    std::vector<whatif::recorded_busy> recorded_busy;  ///< in order of `from`
     std::vector<plug_event> plugs;                ///< in order of `at`
     nanoseconds length = 0;                       ///< of a recording; 0: as long as asked for
 };
