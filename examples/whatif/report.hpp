@@ -20,6 +20,7 @@ struct report {
     std::uint64_t seed = 1;
     std::size_t runs = 1;
     std::string baseline;             ///< a policy of `policies`; empty: differences are not asked for
+    std::string note;                 ///< a line for the table, or empty
     std::vector<summary> policies;
 
     /// That of the baseline, or nothing.

@@ -178,7 +178,7 @@ std::string introduction(const report& all, const std::vector<capacity_class>& c
                         static_cast<double>(all.length) / 1e9, all.hardware.hertz, all.governor, all.seed);
     if (all.runs > 1)
         text += fmt::format(" to {}: mean and standard deviation of {} runs", all.seed + all.runs - 1, all.runs);
-    return text + "\n";
+    return text + "\n" + all.note;
 }
 
 }  // namespace
