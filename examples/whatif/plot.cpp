@@ -62,7 +62,11 @@ std::string residency(const report& all) {
     const std::vector<std::string> states = state_names(all.hardware);
     std::vector<std::string> details{"busy"};
     details.insert(details.end(), states.begin(), states.end());
-    details.emplace_back("offline");
+    const bool offline = std::ranges::any_of(all.policies, [](const summary& of) {
+        const figure* const one = of.find(scope::all, 0, "residency", "offline");
+        return one && one->mean > 0;
+    });
+    if (offline) details.emplace_back("offline");
 
     std::string text;
     for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -83,20 +87,24 @@ std::string residency(const report& all) {
     text += "set output out.'-residency.'.format\n";
     text += fmt::format("set title {} noenhanced\n",
                         quoted(fmt::format("{}, {}: per cent of the time", all.hardware.name, all.workload)));
-    text += "set style data histograms\nset style histogram rowstacked title offset 0,-5.5\n"
+    text += "set style data histograms\nset style histogram rowstacked\n"
             "set style fill solid border rgb 'white'\nset boxwidth 0.85\nset yrange [0:100]\n"
-            "set bmargin 9\nset xtics rotate by -55 scale 0 noenhanced\nset key outside right noenhanced\n";
+            "set tmargin 4\nset bmargin 9\nset xtics rotate by -55 scale 0 noenhanced\nset key outside right noenhanced\n";
+    for (std::size_t g = 0; g < groups.size(); ++g)
+        text += fmt::format("set label {} at {:.1f}, graph 1.03 center noenhanced\n", quoted(groups[g].title),
+                            static_cast<double>(g * (all.policies.size() + 1)) +
+                                static_cast<double>(all.policies.size() - 1) / 2);
     text += "plot ";
     for (std::size_t g = 0; g < groups.size(); ++g) {
-        text += fmt::format("{}newhistogram {} at {}", g == 0 ? "" : ", \\\n     ", quoted(groups[g].title),
+        text += fmt::format("{}newhistogram at {}", g == 0 ? "" : ", \\\n     ",
                             g * (all.policies.size() + 1));
         for (std::size_t d = 0; d < details.size(); ++d)
             text += fmt::format(", \\\n     $class{} using {}{} {} lc rgb {}", g, d + 2,
                                 d == 0 ? ":xtic(1)" : "",
                                 g == 0 ? "title " + quoted(details[d]) : "notitle",
-                                d + 1 == details.size() ? offline_colour
-                                : d == 0                ? colour(timeline::is_busy)
-                                                        : colour(d - 1));
+                                colour(d == 0                ? timeline::is_busy
+                                       : d > states.size() ? timeline::is_offline
+                                                            : d - 1));
     }
     return text + "\n";
 }
@@ -114,7 +122,7 @@ std::string timelines(const report& all, const std::vector<timeline>& lines) {
     }
     const std::size_t rows = all.hardware.size();
     text += fmt::format("set terminal @TERMINAL size 1400,{}\n",
-                        std::clamp<std::size_t>(lines.size() * (80 + 14 * rows), 300, 16000));
+                        std::clamp<std::size_t>(lines.size() * (80 + 18 * rows), 300, 16000));
     text += "set output out.'-timeline.'.format\n";
     text += fmt::format("set multiplot layout {},1\n", lines.size());
     text += "set style fill solid noborder\nunset key\n";
