@@ -85,7 +85,7 @@ std::string residency(const report& all) {
     const std::size_t columns = groups.size() * (all.policies.size() + 2);
     text += fmt::format("set terminal @TERMINAL size {},600\n", std::clamp<std::size_t>(200 + 28 * columns, 700, 6000));
     text += "set output out.'-residency.'.format\n";
-    text += fmt::format("set title {} noenhanced\n",
+    text += fmt::format("set title {} noenhanced offset 0,0.9\n",
                         quoted(fmt::format("{}, {}: per cent of the time", all.hardware.name, all.workload)));
     text += "set style data histograms\nset style histogram rowstacked\n"
             "set style fill solid border rgb 'white'\nset boxwidth 0.85\nset yrange [0:100]\n"

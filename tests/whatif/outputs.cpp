@@ -434,7 +434,7 @@ TEST_CASE("the script for gnuplot") {
                     "\"prefer-low\" 10.0000 28.5000 61.5000\n"
                     "END_OF_DATA\n$class1 << END_OF_DATA\n") != std::string::npos);
     CHECK(text.find("$class2 << END_OF_DATA\n\"off\" 10.0000 37.5000 52.5000\n") != std::string::npos);
-    CHECK(text.find("set title 'it''s, idle: per cent of the time' noenhanced\n") != std::string::npos);
+    CHECK(text.find("set title 'it''s, idle: per cent of the time' noenhanced offset 0,0.9\n") != std::string::npos);
     CHECK(text.find("$class0 using 4 title 'off, deep' lc rgb 0xa3c4dc") != std::string::npos);
     CHECK(text.find("$timeline0 << END_OF_DATA\n"
                     "0.000000000 0.001000000 0 0xd9534f\n"
