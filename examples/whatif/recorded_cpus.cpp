@@ -16,8 +16,13 @@ void recorded_cpus::spend(std::size_t index, nanoseconds until) {
     recorded_cpu& r = into_.cpus[index];
     const nanoseconds time = until - c.since;
     switch (c.now) {
-        case state::unknown:
-        case state::asleep: r.asleep += time; break;
+        case state::unknown: r.asleep += time; break;
+        case state::asleep: {
+            const nanoseconds served = c.woke == forever ? 0 : until - std::max(c.woke, c.since);
+            r.served_in_idle += served;
+            r.asleep += time - served;
+            break;
+        }
         case state::unknown_idle:
         case state::idle: r.in_idle_task += time; break;
         case state::task: r.in_tasks += time; break;

@@ -31,11 +31,12 @@ struct recorded_kind {
     std::uint64_t out() const noexcept { return expired + cancelled + moved + pending + forgotten; }
 };
 
-/// What a CPU did in the recording; the four times add up to `window`.
+/// What a CPU did in the recording; the first five times add up to `window`.
 struct recorded_cpu {
     nanoseconds in_tasks = 0;  ///< a task had the CPU, interrupts on top included
     nanoseconds in_idle_task = 0;  ///< the idle task had it, but it did not wait: handlers, on the way in and out
-    nanoseconds asleep = 0;    ///< between the entry and the exit of cpu_idle
+    nanoseconds asleep = 0;    ///< from the entry of cpu_idle to the first sign of life or the exit
+    nanoseconds served_in_idle = 0;  ///< from there to the exit: interrupts, where they come before it
     nanoseconds offline = 0;
 
     nanoseconds busy_kept = 0;      ///< of the workload: all `recorded_busy` of this CPU
