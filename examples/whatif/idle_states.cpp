@@ -135,7 +135,7 @@ std::size_t cpu_index(std::uint64_t id, const machine& hardware) {
 
 std::vector<std::size_t> cpu_indexes(std::string_view list, const machine& hardware) {
     const std::string_view whole = list;
-    const auto refuse = [&] [[noreturn]] { throw tmigr::input_error(std::string{whole}, "CPU numbers, 0,2-5"); };
+    const auto refuse = [&] { throw tmigr::input_error(std::string{whole}, "CPU numbers, 0,2-5"); };
     std::vector<std::size_t> indexes;
     for (;;) {
         const std::string_view part = list.substr(0, list.find(','));
@@ -143,7 +143,7 @@ std::vector<std::size_t> cpu_indexes(std::string_view list, const machine& hardw
         const auto number = [&](std::string_view text) {
             const auto id = tmigr::detail::parse_number<tmigr::cpu_id>(text, 0, tmigr::max_cpu_id);
             if (!id) refuse();
-            return *id;
+            return id.value_or(0);
         };
         const tmigr::cpu_id from = number(part.substr(0, dash));
         const tmigr::cpu_id to = dash == part.npos ? from : number(part.substr(dash + 1));

@@ -31,11 +31,12 @@ struct recorded_kind {
     std::uint64_t out() const noexcept { return expired + cancelled + moved + pending + forgotten; }
 };
 
-/// What a CPU did in the recording; the times add up to its length.
+/// What a CPU did in the recording; the first five times add up to `window`.
 struct recorded_cpu {
     nanoseconds in_tasks = 0;  ///< a task had the CPU, interrupts on top included
     nanoseconds in_idle_task = 0;  ///< the idle task had it, but it did not wait: handlers, on the way in and out
-    nanoseconds asleep = 0;    ///< between the entry and the exit of cpu_idle
+    nanoseconds asleep = 0;    ///< from the entry of cpu_idle to the first sign of life or the exit
+    nanoseconds served_in_idle = 0;  ///< from there to the exit: interrupts, where they come before it
     nanoseconds offline = 0;
 
     nanoseconds busy_kept = 0;      ///< of the workload: all `recorded_busy` of this CPU
@@ -78,9 +79,9 @@ struct recording {
     std::uint64_t events = 0;             ///< lines that were used
     std::uint64_t tick_timers = 0;        ///< starts and cancels of the tick's own timers, left out
     std::uint64_t guessed_kinds = 0;      ///< armed before the window, flags never seen: as others of that function
-    nanoseconds clock_offset_from = 0;    ///< earliest time stamp
+    nanoseconds window = 0;               ///< from the first line to the last; `load.length` begins at a tick before
     std::int64_t clock_offset = 0;        ///< time stamp minus CLOCK_MONOTONIC
-    nanoseconds precise_late = 0;         ///< the median
+    nanoseconds precise_late = 0;         ///< the median, within 7 per cent
 
     std::uint64_t wakeups() const noexcept;
     std::uint64_t own_expiries() const noexcept;
@@ -88,12 +89,13 @@ struct recording {
 };
 
 /// Reads a trace in text form (`/sys/kernel/tracing/trace`, `trace-cmd report`) of a kernel whose rate of ticks is
-/// that of the machine: timer_*, hrtimer_*, cpu_idle, sched_switch, sched_waking and tmigr_* lines; others are skipped.
+/// that of the machine: timer_*, hrtimer_*, cpu_idle, sched_switch, tick_stop and
+/// some tmigr_* lines; others are skipped.
 ///
 /// Reads on, keeps what the workload needs: memory grows with the number of timers, not of lines.
 /// Throws `tmigr::input_error` with file and line: no ftrace text, a CPU that the machine does not
 /// have, values that cannot be, more than ten million timers, a recording longer than ten days,
-/// lines missing in the middle (`LOST EVENTS`), another rate of ticks.
+/// lines missing in the middle (`LOST EVENTS`), another rate of ticks. A last line without its end is left out.
 recording read_recording(std::istream& in, const std::string& file, const machine& hardware);
 recording read_recording(const std::filesystem::path& file, const machine& hardware);
 
