@@ -180,7 +180,7 @@ std::optional<std::uint64_t> number_from(const char* variable) {
     try {
         return read_whole(text, 0, std::numeric_limits<std::uint32_t>::max());
     } catch (const tmigr::input_error& error) {
-        throw error.at(std::string{"--shard env: "} + variable, 0);
+        throw error.at(variable, 0);
     }
 }
 
@@ -195,7 +195,7 @@ shard read_shard(std::string_view text) {
             const std::uint64_t parts = read_whole(text.substr(slash + 1), 1, most);
             return {read_whole(text.substr(0, slash), 1, parts), parts};
         } catch (const tmigr::input_error&) {
-            throw tmigr::input_error(std::string{text}, "K/N with K from 1 to N, or env");
+            throw tmigr::input_error(std::string{text}, "K/N with K from 1 to N, or env", "--shard");
         }
     }
     const auto ranked = [&](const char* rank_name, const char* size_name) -> std::optional<shard> {
@@ -203,7 +203,7 @@ shard read_shard(std::string_view text) {
         if (!rank || !size) return std::nullopt;
         if (*size < 1 || *rank >= *size || *size > most)
             throw tmigr::input_error(fmt::format("{}={}, {}={}", rank_name, *rank, size_name, *size),
-                                     "a rank below the size");
+                                     "a rank below the size", "--shard");
         return shard{*rank + 1, *size};
     };
     if (const auto found = ranked("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE")) return *found;
@@ -213,11 +213,13 @@ shard read_shard(std::string_view text) {
     if (id && first && count) {
         const std::uint64_t by = std::max<std::uint64_t>(step.value_or(1), 1);
         if (*id < *first || (*id - *first) % by != 0 || (*id - *first) / by >= *count || *count > most)
-            throw tmigr::input_error(fmt::format("SLURM_ARRAY_TASK_ID={}", *id), "a task of an array without holes");
+            throw tmigr::input_error(fmt::format("SLURM_ARRAY_TASK_ID={}", *id), "a task of an array without holes",
+                                     "--shard");
         return {(*id - *first) / by + 1, *count};
     }
     if (const auto found = ranked("SLURM_PROCID", "SLURM_NTASKS")) return *found;
-    throw tmigr::input_error("env", "a process that mpirun, srun or a Slurm array started, or K/N");
+    throw tmigr::input_error("env", "a process that mpirun, srun or a Slurm array started, or K/N",
+                             "--shard");
 }
 
 std::optional<options> read_options(int argc, char** argv) {
@@ -298,7 +300,7 @@ std::optional<options> read_options(int argc, char** argv) {
         chosen.per_cpu = sweep_per_cpu;
         take_scene(raw_sweep, chosen);
         chosen.out = *raw_sweep.out;
-        if (raw_sweep.shard) chosen.shard = for_option("--shard", [&] { return read_shard(*raw_sweep.shard); });
+        if (raw_sweep.shard) chosen.shard = read_shard(*raw_sweep.shard);
         for (const std::string& text : raw_sweep.axes)
             for_option("sweep", [&] { add_axis(chosen.axes, read_axis(text)); });
         for_option("sweep", [&] { return count_points(chosen.axes); });

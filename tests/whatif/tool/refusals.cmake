@@ -15,7 +15,7 @@ refused("--policy: got 'buckets:0'" ${cpus} --policy buckets:0)
 refused("--policy: got 'off:3'" ${cpus} --policy off:3)
 refused("--baseline: got 'best'" ${cpus} --baseline best)
 refused("--workload: got 'sleepy', expected a workload: idle, " ${cpus} --workload sleepy)
-foreach(value IN ITEMS 0 -1 x 1e3 nan inf 864001 "")
+foreach(value IN ITEMS 0 -1 x 1e3 nan inf 864001)
     refused("--seconds: got '${value}', expected a number of seconds" ${cpus} --seconds=${value})
 endforeach()
 foreach(value IN ITEMS 9 10001 -1 x 2.5)
@@ -54,12 +54,11 @@ complains("expected a sweep of at most 1000000 points" sweep ${cpus} --out s see
 complains("sweep: got 'maybe', expected on or off" sweep ${cpus} --out s tick-stop=maybe)
 complains("the workload is a parameter of the sweep, or an option, not both"
           sweep ${cpus} --out s --workload idle workload=idle)
-foreach(value IN ITEMS 0/2 3/2 1 x/2 1/x 1/0 1/1000001 "")
+foreach(value IN ITEMS 0/2 3/2 1 x/2 1/x 1/0 1/1000001)
     complains("--shard: got '${value}', expected K/N with K from 1 to N, or env"
               sweep ${cpus} --out s seed=1 --shard=${value})
 endforeach()
 complains("missing/s.1-of-1.jsonl: cannot be written" sweep ${cpus} --out missing/s seed=1)
-complains("subcommand" sweep ${cpus} --out s seed=1 merge --out m x)
 
 # Files that are none, for every kind.
 file(WRITE "${SCRATCH}/empty" "")
