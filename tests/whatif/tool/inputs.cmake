@@ -48,3 +48,11 @@ endif()
 file(WRITE "${SCRATCH}/app.json" [[{"tasks": {"loop": {"loop": -1, "run": 1000, "sleep": 9000}}, "global": {"duration": 1}}]])
 tool(0 ${rk3576} --rt-app app.json --policy prefer-low)
 contains("${out}" "app, 1 s,")
+
+foreach(name IN ITEMS 8cpu-idle arm64-12cpu-3capacity-idle)
+    tool(0 --cpus "${WORKLOADS}/workload-7.3-${name}.topology" --trace "${WORKLOADS}/workload-7.3-${name}.trace"
+         --policy linux-default,push)
+    contains("${out}" "\nrecording " " lines; it counted " "\nlinux-default ")
+endforeach()
+complains("workload-7.3-8cpu-idle.trace:" --cpus "${two_nodes}" --hz 1000
+          --trace "${WORKLOADS}/workload-7.3-8cpu-idle.trace")
