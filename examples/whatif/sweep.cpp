@@ -85,7 +85,7 @@ public:
     }
 
 private:
-    /// No deeper than lines are: a parser that recurses must not be led on.
+    /// Lines are not deeper: what is, is not kept.
     static bool shallow(int depth, json::parse_event_t, json&) { return depth < 16; }
 
     std::string file_;
