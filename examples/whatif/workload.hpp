@@ -54,7 +54,7 @@ struct wait_for {  ///< a blocking call that times out: a global timer
 struct sleep_until_period {  ///< to the next multiple of a period since the task began: a precise timer
     nanoseconds period;
 };
-struct wait_for_wake {};  ///< until a timer or another task wakes it
+struct wait_for_wake {};  ///< until a timer or another task wakes it; one wake that came before is remembered
 struct wake_task {
     std::size_t task;
 };
@@ -87,7 +87,8 @@ struct recorded_timer {
     nanoseconds cancelled = forever;
     nanoseconds handler = 0;
 };
-/// A stretch of time in which a recorded CPU was busy for reasons other than its timers.
+/// A stretch of time in which a recorded CPU was busy for reasons other than its timers. It begins when the
+/// CPU woke for it: where a timer's handler woke a task of the same CPU, at that very time.
 struct recorded_busy {
     std::size_t cpu = 0;
     nanoseconds from = 0;
@@ -108,7 +109,7 @@ struct workload {
     std::vector<task_plan> tasks;
     std::vector<interrupt_plan> interrupts;
     std::vector<recorded_timer> recorded_timers;  ///< in order of `armed`
-    std::vector<recorded_busy> recorded_busy;     ///< in order of `from`
+    std::vector<whatif::recorded_busy> recorded_busy;  ///< in order of `from`
     std::vector<plug_event> plugs;                ///< in order of `at`
     nanoseconds length = 0;                       ///< of a recording; 0: as long as asked for
 };
