@@ -122,6 +122,7 @@ void engine::retell(std::size_t c) {
     if (own == me.told) return;
     me.told = own;
     me.arm = policy_.timers->changed(c, own, now_);
+    me.told = me.queue(timer_kind::global).next();
     if (me.now_in == mode::idle) reschedule(c);
 }
 

@@ -67,9 +67,8 @@ public:
 
     /// The CPU in charge of everything, or `nobody`.
     virtual std::size_t in_charge() const { return nobody; }
-    /// Whether what is due on a CPU that sleeps may be for others to run: then the CPU is armed
-    /// for what it is told, else for its own.
-    std::uint64_t remote_lines = 0;  ///< looked at, to place timers
+
+    std::uint64_t remote_lines = 0;  ///< cache lines of others looked at, to place timers
 };
 
 enum class kicks : std::uint8_t { none, oldest, newest };  ///< of idle big CPUs
@@ -83,8 +82,11 @@ struct policy_choice {
 policy_choice make_policy(std::string_view name, const machine& hardware, const board& cpus, timer_server& server,
                           std::ostream* trace);
 
+/// `trace`: Linux trace text of the tree, if any.
 std::unique_ptr<policy> make_tree_policy(std::string_view name, const machine& hardware, timer_server& server,
                                          std::ostream* trace);
+std::unique_ptr<policy> make_push_policy(const machine& hardware, const board& cpus, bool rearmed);
+std::unique_ptr<policy> make_ilb_policy(const board& cpus, timer_server& server, std::size_t always, bool moves);
 
 }  // namespace whatif
 
