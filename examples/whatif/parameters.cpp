@@ -6,6 +6,7 @@
 #include <tmigr/detail/text.hpp>
 #include <tmigr/family.hpp>
 #include <tmigr/input_error.hpp>
+#include <tmigr/topology.hpp>
 
 #include <fmt/format.h>
 
@@ -81,8 +82,13 @@ void check_policy(std::string_view name) {
         static_cast<void>(tmigr::families::named(name));
         return;
     }
-    throw tmigr::input_error(std::string{name},
-                             fmt::format("a policy: {}", fmt::join(known.begin(), known.end(), ", ")));
+    // Whether the machine has a CPU of that number is seen when there is one.
+    const bool older = name == "push:off" || name == "ilb:off" ||
+                       (stem == "ilb" && stem.size() < name.size() &&
+                        tmigr::detail::parse_number<tmigr::cpu_id>(name.substr(4), 0, tmigr::max_cpu_id));
+    if (older) return;
+    throw tmigr::input_error(std::string{name}, fmt::format("a policy: {}, push:off, ilb:off or ilb:CPU",
+                                                            fmt::join(known.begin(), known.end(), ", ")));
 }
 
 void set_parameter(point_parameters& to, std::string_view name, std::string_view value) {

@@ -54,7 +54,7 @@ same("${out}" "${json}")
 # The tree's trace is what a kernel with these rules would have printed.
 tool(0 --cpus "${two_nodes}" --seconds 2 --policy linux-default --baseline none --ftrace t.trace --quiet)
 file(READ "${SCRATCH}/t.trace" trace)
-contains("${trace}" "# tracer: nop\n" ": tmigr_connect_cpu_parent: cpu=7 " ": tmigr_group_set_cpu_idle: "
+contains("${trace}" "# tracer: nop\n" ": tmigr_connect_cpu_parent: cpu=7 " ": tmigr_group_set_cpu_inactive: "
          ": cpu_idle: state=" ": timer_expire_entry: timer=")
 if(TREE)
     execute_process(COMMAND "${TREE}" --trace t.trace --verify WORKING_DIRECTORY "${SCRATCH}" OUTPUT_VARIABLE out
