@@ -18,12 +18,19 @@ namespace whatif {
 /// How a CPU guesses how long it will sleep.
 enum class predictor : std::uint8_t { menu, perfect };
 
+/// Work that comes with everything, for a CPU of capacity 1024.
+struct overheads {
+    nanoseconds interrupt = 1'000;  ///< of any kind, the tick included
+    nanoseconds dispatch = 1'000;   ///< to begin with a task, and to get out of the idle loop for it
+};
+
 struct simulation {
     std::string policy = "linux-default";  ///< of `policies()`, parameters as in tmigr::families::named
     predictor guess = predictor::menu;
     std::uint64_t seed = 1;
     nanoseconds length = 0;            ///< 0: that of the recording
     bool tick_stops = true;            ///< idle CPUs may stop their tick (NO_HZ_IDLE)
+    overheads costs{};
     observer* watch = nullptr;         ///< told of everything, if any
     std::ostream* trace = nullptr;     ///< Linux trace text of the tree, if any
 };

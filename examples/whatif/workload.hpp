@@ -34,6 +34,11 @@ struct timer_plan {
     nanoseconds handler = 0;   ///< work of the handler
     double cancelled = 0;      ///< share of rounds in which it is cancelled, half-way, and armed anew
     std::size_t wakes = nobody;  ///< index of a task that the handler wakes
+    /// The handler only queues work on the CPU that runs it, and the work, in a task of its own,
+    /// arms the timer again (delayed work): so the timer is that CPU's from then on. Else the
+    /// timer stays on the queue that it was on, as in Linux where a handler arms its own timer.
+    /// `handler` is the length of the work then.
+    bool by_work = false;
 };
 
 /// What a task does, in order and over again.
