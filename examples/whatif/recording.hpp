@@ -94,7 +94,7 @@ struct recording {
 ///
 /// Reads on, keeps what the workload needs: memory grows with the number of timers, not of lines.
 /// Throws `tmigr::input_error` with file and line: no ftrace text, a CPU that the machine does not
-/// have, values that cannot be, more than ten million timers, a recording longer than ten days,
+/// have, values that cannot be, more than ten million timers, a recording longer than two days,
 /// lines missing in the middle (`LOST EVENTS`), another rate of ticks. A last line without its end is left out.
 recording read_recording(std::istream& in, const std::string& file, const machine& hardware);
 recording read_recording(const std::filesystem::path& file, const machine& hardware);

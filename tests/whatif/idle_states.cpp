@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <whatif/idle_states.hpp>
-#include <whatif/json.hpp>
+#include "idle_states.hpp"
+#include "json.hpp"
 
 #include <support/input.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#include <whatif/idle_states.hpp>
-#include <whatif/rt_app.hpp>
+#include "idle_states.hpp"
+#include "rt_app.hpp"
 
 #include <support/input.hpp>
 
