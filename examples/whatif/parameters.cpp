@@ -71,14 +71,16 @@ predictor read_governor(std::string_view text) {
 
 std::string_view name_of(predictor guess) noexcept { return guess == predictor::menu ? "menu" : "perfect"; }
 
+bool is_tree(std::string_view policy) {
+    const auto presets = tmigr::families::presets();
+    return std::ranges::find(presets, policy.substr(0, policy.find(':')), &tmigr::family_policy::name) != presets.end();
+}
+
 void check_policy(std::string_view name) {
     const std::vector<std::string> known = policies();
     if (std::ranges::find(known, name) != known.end()) return;
-    const auto presets = tmigr::families::presets();
     const std::string_view stem = name.substr(0, name.find(':'));
-    const bool is_preset =
-        std::ranges::any_of(presets, [&](const tmigr::family_policy& preset) { return preset.name == stem; });
-    if (is_preset) {
+    if (is_tree(name)) {
         static_cast<void>(tmigr::families::named(name));
         return;
     }

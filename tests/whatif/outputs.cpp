@@ -373,7 +373,7 @@ TEST_CASE("a Chrome trace of a window shows no more than that") {
 TEST_CASE("lines of a Linux trace") {
     const machine hardware = four_cpus();
     std::ostringstream out;
-    ftrace_lines lines{out, hardware};
+    ftrace_lines lines{out, hardware, true};
     lines.busy(0, 0, "task");
     lines.idle(0, 1'500'000, 1, true);
     lines.idle(0, 2 * ms, 0, true);
@@ -388,6 +388,9 @@ TEST_CASE("lines of a Linux trace") {
           <idle>-0       [000] d....     3.000004: timer_expire_entry: timer=000000000000001a function=whatif now=3000004000 baseclk=2000000 owner=4
           <idle>-0       [004] d....     4.000000: cpu_idle: state=4294967295 cpu_id=4
 )");
+    std::ostringstream behind_a_tree;
+    ftrace_lines{behind_a_tree, hardware, false}.idle(1, 0, 0, true);
+    CHECK(behind_a_tree.str() == "          <idle>-0       [005] d....     0.000000: cpu_idle: state=0 cpu_id=5\n");
 }
 
 TEST_CASE("a timeline keeps a window, and no more than it may") {

@@ -63,6 +63,12 @@ if(TREE)
     contains("${out}" "       0    different" "kernel and library agree")
 endif()
 
+string(REGEX MATCHALL "# tracer" headers "${trace}")
+same("${headers}" "# tracer")
+tool(0 --cpus "${two_nodes}" --seconds 2 --policy push --baseline none --ftrace - --quiet)
+string(REGEX MATCHALL "# tracer" headers "${out}")
+same("${headers}" "# tracer")
+
 # A file that cannot be written is named; what was there stays, what was not is not made.
 file(REMOVE_RECURSE "${SCRATCH}")
 file(MAKE_DIRECTORY "${SCRATCH}")
