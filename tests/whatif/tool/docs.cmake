@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSL-1.0
 # The examples of docs/tmigr-whatif.md print what stands there. Each is a block of console that begins with "$ ", run
-# by a shell beside copies of the machines' files. With -DUPDATE=ON the document gets what the tool prints now.
+# by a shell beside copies of the machines' files. With -DUPDATE=ON (the target
+# tmigr_whatif_docs) the document gets what the tool prints now.
 include("${CMAKE_CURRENT_LIST_DIR}/tool.cmake")
 file(GLOB machines "${WHATIF}/machines/*" "${MACHINES}/*.cpus")
 file(COPY ${machines} DESTINATION "${SCRATCH}")
