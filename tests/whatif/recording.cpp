@@ -360,6 +360,27 @@ TEST_CASE("busy stretches begin when the CPU wakes, without its timers' handlers
     CHECK(r.cpus[0].asleep == r.window);
 }
 
+TEST_CASE("sleeps that a kept tick ends are told apart", "[whatif][recording]") {
+    const std::string wait = "cpu_idle: state=1 cpu_id=0", leave = "cpu_idle: state=4294967295 cpu_id=0";
+    const std::string tick = "hrtimer_expire_entry: hrtimer=aa function=tick_nohz_handler now=1000000000";
+    const std::string done = "hrtimer_expire_exit: hrtimer=aa";
+    const auto idle = [](const char* time, const std::string& e) { return line("<idle>-0", 0, time, e); };
+    const recording r = read(
+        line("t-1", 0, "1.000", "sched_switch: prev_comm=t prev_pid=1 prev_prio=120 prev_state=S ==> next_comm=swapper/0 "
+                                "next_pid=0 next_prio=120") +
+        idle("1.001", wait) + idle("1.004", tick) + idle("1.0041", done) + idle("1.0042", leave) +  // kept, by it
+        idle("1.005", wait) + idle("1.006", leave) +                                                // kept, not by it
+        idle("1.006", "tick_stop: success=1 dependency=NONE") +                                     //
+        idle("1.007", wait) + idle("1.008", leave) + idle("1.0081", tick) + idle("1.0082", done) +  // stopped
+        idle("1.009", "sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=t "
+                      "next_pid=1 next_prio=120"));
+    check_adds_up(r);
+    CHECK(r.cpus[0].wakeups == 3);
+    CHECK(r.cpus[0].kept_tick_wakeups == 1);
+    CHECK(r.cpus[0].ticks == 2);
+    CHECK(r.cpus[0].tick_stops == 1);
+}
+
 TEST_CASE("what is no recording is refused with its place", "[whatif][recording]") {
     struct wrong {
         std::string text;
