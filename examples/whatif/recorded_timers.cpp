@@ -154,6 +154,7 @@ void recorded_timers::expire(const trace_event& e, bool precise) {
     if (precise && is_tick(e.function)) {
         timer.tick = true;
         ++into_.cpus[e.cpu].ticks;
+        clocks_.ticked(e.cpu);
         c.handlers.push_back({e.timer, precise, none, e.time, 0});
         return;
     }

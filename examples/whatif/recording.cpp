@@ -28,6 +28,7 @@ std::uint64_t sum(const std::vector<recorded_cpu>& cpus, std::uint64_t recorded_
 }  // namespace
 
 std::uint64_t recording::wakeups() const noexcept { return sum(cpus, &recorded_cpu::wakeups); }
+std::uint64_t recording::kept_tick_wakeups() const noexcept { return sum(cpus, &recorded_cpu::kept_tick_wakeups); }
 std::uint64_t recording::own_expiries() const noexcept { return sum(cpus, &recorded_cpu::own_expiries); }
 std::uint64_t recording::remote_expiries() const noexcept { return sum(cpus, &recorded_cpu::remote_expiries); }
 

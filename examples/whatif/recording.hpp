@@ -42,6 +42,7 @@ struct recorded_cpu {
     nanoseconds busy_kept = 0;      ///< of the workload: all `recorded_busy` of this CPU
     nanoseconds in_handlers = 0;    ///< of the timers of the workload, wherever they interrupted
     std::uint64_t wakeups = 0;      ///< exits from cpu_idle
+    std::uint64_t kept_tick_wakeups = 0;  ///< of these: by a tick that was not stopped while the CPU waited
     std::uint64_t stays = 0;        ///< times that the idle task got the CPU
     std::uint64_t ticks = 0;        ///< expiries of the tick's timer
     std::uint64_t tick_stops = 0;
@@ -84,6 +85,7 @@ struct recording {
     nanoseconds precise_late = 0;         ///< the median, within 7 per cent
 
     std::uint64_t wakeups() const noexcept;
+    std::uint64_t kept_tick_wakeups() const noexcept;
     std::uint64_t own_expiries() const noexcept;
     std::uint64_t remote_expiries() const noexcept;
 };

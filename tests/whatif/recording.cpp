@@ -339,7 +339,7 @@ TEST_CASE("busy stretches begin when the CPU wakes, without its timers' handlers
         line("<idle>-0", 1, "1.011", "hrtimer_expire_exit: hrtimer=aa") +
         line("<idle>-0", 1, "1.012", "cpu_idle: state=4294967295 cpu_id=1") +
         line("<idle>-0", 1, "1.013", "sched_switch: prev_comm=swapper/1 prev_pid=0 prev_prio=120 prev_state=R ==> "
-                                     "next_comm=a next_pid=1 ==> b next_pid=7 next_prio=120") +
+                                     "next_comm=a next_pid=1 ==> next_comm=b next_pid=0 next_pid=7 next_prio=120") +
         line("x-7", 1, "1.020", "sched_switch: prev_comm=log writer: prev_pid=9 prev_pid=7 prev_prio=120 prev_state=S ==> "
                                 "next_comm=swapper/1 next_pid=0 next_prio=120") +
         line("<idle>-0", 1, "1.021", "cpu_idle: state=1 cpu_id=1") + line("<idle>-0", 1, "1.030", "x: y"));
@@ -358,6 +358,71 @@ TEST_CASE("busy stretches begin when the CPU wakes, without its timers' handlers
     CHECK(c.stays == 1);
     CHECK(r.cpus[0].lines == 0);
     CHECK(r.cpus[0].asleep == r.window);
+}
+
+TEST_CASE("kinds of timers, by their flags", "[whatif][recording]") {
+    std::string text;
+    int n = 0;
+    for (const char* const flags : {"", "I", "P", "P|I", "D", "D|I", "D|P|I"})
+        text += line("t-1", 0, "1.000",
+                     "timer_start: timer=a" + std::to_string(n++) + " function=f expires=4294892548 [timeout=2] "
+                     "bucket_expiry=4294892548 cpu=0 idx=3 flags=" + flags);
+    const recording r = read(text + line("t-1", 0, "1.001", "x: y"));
+    check_adds_up(r);
+    CHECK(of(r, timer_kind::global).armed == 2);
+    CHECK(of(r, timer_kind::pinned).armed == 2);
+    CHECK(of(r, timer_kind::deferrable).armed == 3);
+    CHECK(of(r, timer_kind::precise).armed == 0);
+}
+
+TEST_CASE("a timer armed before the window belongs to the CPU for which it is run", "[whatif][recording]") {
+    const std::string run = std::string{"timer_expire_entry: timer=aa function=f now="} + jiffy_1s + " baseclk=" + jiffy_1s;
+    const std::string done = "timer_expire_exit: timer=aa";
+    const std::string remote = "tmigr_handle_remote_cpu: cpu=1 parent=00000000bb wakeup=1";
+    const recording other = read(line("t-1", 0, "1.000", remote) + line("t-1", 0, "1.001", run) + line("t-1", 0, "1.002", done));
+    CHECK(other.cpus[0].remote_expiries == 1);
+    CHECK(other.load.recorded_timers.at(0).cpu == 1);
+    // What comes with the next interrupt is this CPU's own again.
+    const recording own = read(line("t-1", 0, "1.000", remote) +
+                               line("t-1", 0, "1.0001", "hrtimer_expire_entry: hrtimer=bb function=tick_nohz_handler now=1000000000") +
+                               line("t-1", 0, "1.0002", "hrtimer_expire_exit: hrtimer=bb") +
+                               line("t-1", 0, "1.001", run) + line("t-1", 0, "1.002", done));
+    CHECK(own.cpus[0].own_expiries == 1);
+    CHECK(own.load.recorded_timers.at(0).cpu == 0);
+}
+
+TEST_CASE("a handler that another one interrupts is charged for its own time", "[whatif][recording]") {
+    const recording r = read(
+        line("t-1", 0, "1.000", std::string{"timer_expire_entry: timer=aa function=f now="} + jiffy_1s + " baseclk=" + jiffy_1s) +
+        line("t-1", 0, "1.001", "hrtimer_expire_entry: hrtimer=bb function=hrtimer_wakeup now=1000000000") +
+        line("t-1", 0, "1.003", "hrtimer_expire_exit: hrtimer=bb") + line("t-1", 0, "1.010", "timer_expire_exit: timer=aa"));
+    check_adds_up(r);
+    REQUIRE(r.load.recorded_timers.size() == 2);
+    CHECK(r.load.recorded_timers[0].handler == 8'000'000);
+    CHECK(r.load.recorded_timers[1].handler == 2'000'000);
+    CHECK(r.cpus[0].in_handlers == 10'000'000);
+    CHECK(r.cpus[0].busy_kept == 0);
+}
+
+TEST_CASE("sleeps that a kept tick ends are told apart", "[whatif][recording]") {
+    const std::string wait = "cpu_idle: state=1 cpu_id=0", leave = "cpu_idle: state=4294967295 cpu_id=0";
+    const std::string tick = "hrtimer_expire_entry: hrtimer=aa function=tick_nohz_handler now=1000000000";
+    const std::string done = "hrtimer_expire_exit: hrtimer=aa";
+    const auto idle = [](const char* time, const std::string& e) { return line("<idle>-0", 0, time, e); };
+    const recording r = read(
+        line("t-1", 0, "1.000", "sched_switch: prev_comm=t prev_pid=1 prev_prio=120 prev_state=S ==> next_comm=swapper/0 "
+                                "next_pid=0 next_prio=120") +
+        idle("1.001", wait) + idle("1.004", tick) + idle("1.0041", done) + idle("1.0042", leave) +  // kept, by it
+        idle("1.005", wait) + idle("1.006", leave) +                                                // kept, not by it
+        idle("1.006", "tick_stop: success=1 dependency=NONE") +                                     //
+        idle("1.007", wait) + idle("1.008", leave) + idle("1.0081", tick) + idle("1.0082", done) +  // stopped
+        idle("1.009", "sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=t "
+                      "next_pid=1 next_prio=120"));
+    check_adds_up(r);
+    CHECK(r.cpus[0].wakeups == 3);
+    CHECK(r.cpus[0].kept_tick_wakeups == 1);
+    CHECK(r.cpus[0].ticks == 2);
+    CHECK(r.cpus[0].tick_stops == 1);
 }
 
 TEST_CASE("what is no recording is refused with its place", "[whatif][recording]") {
