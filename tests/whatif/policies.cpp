@@ -8,11 +8,9 @@
 #include "random.hpp"
 #include "tiny_machine.hpp"
 
-#include <tmigr/io/cpus.hpp>
-
-#include <bit>
-#include <map>
-#include <sstream>
+#include <algorithm>
+#include <cmath>
+#include <utility>
 #include <vector>
 
 using namespace whatif;
@@ -63,7 +61,8 @@ workload random_workload(random_source& random, std::size_t cpus) {
         load.tasks.push_back(plan);
     }
     for (std::uint64_t n = random.up_to(30); n-- > 0;) {
-        timer_plan t = global_timer(cpu(), random.up_to(60 * ms));
+        timer_plan t = global_timer(cpu(), 0);
+        t.first = random.up_to(60 * ms);
         t.kind = static_cast<timer_kind>(random.up_to(3));
         if (random.up_to(3) != 0) t.period = 1 * ms + random.up_to(40 * ms);
         if (random.up_to(3) == 0) t.jitter = 1;
@@ -91,7 +90,8 @@ workload random_workload(random_source& random, std::size_t cpus) {
     if (cpus > 1)
         for (std::uint64_t n = random.up_to(12); n-- > 0;) {
             at += random.up_to(30 * ms);
-            load.plugs.push_back({static_cast<plug_event::what>(random.up_to(3)), 1 + random.up_to(cpus - 2), at});
+            const auto what = static_cast<decltype(plug_event::what)>(random.up_to(3));
+            load.plugs.push_back({what, 1 + random.up_to(cpus - 2), at});
         }
     return load;
 }
@@ -182,11 +182,14 @@ TEST_CASE("what-if: what it costs to place timers, push and the tree, from 8 to 
     for (std::size_t cpus = 8; cpus <= 512; cpus *= 4) {
         const machine m = equal_cpus(cpus, 64);
         workload load = make_workload("enqueue-99", m);
-        load.tasks.resize(1);  // one CPU is busy, so the search is long
+        // One CPU is busy, so the search is long; what the background wakes stays.
+        std::erase_if(load.tasks, [first = true](const task_plan& t) mutable {
+            return t.name.starts_with("serve/") && !std::exchange(first, false);
+        });
         const nanoseconds length = cpus <= 32 ? 2 * second : second / 2;
         const result push = simulate(m, load, under("push", length));
         const result tree = simulate(m, load, under("linux-default", length));
-        REQUIRE(push.cancelled > 10 * push.run / 2);
+        REQUIRE(push.cancelled > 5 * push.lateness.count());
         const double by_push = static_cast<double>(push.remote_lines) / static_cast<double>(push.enqueues);
         const double by_tree = static_cast<double>(tree.remote_lines) / static_cast<double>(tree.enqueues);
         INFO(cpus << " CPUs: push " << by_push << " lines for each timer, tree " << by_tree);
@@ -223,11 +226,13 @@ TEST_CASE("what-if: memory does not grow with simulated time") {
 }
 
 TEST_CASE("what-if: the same numbers on every compiler") {
-    std::map<std::string, std::uint64_t> seen;
     random_source random(4711, 1);
     const machine m = random_machine(random);
     const workload load = random_workload(random, m.size());
-    std::ostringstream all;
-    for (const std::string& name : policies()) all << name << ' ' << digest(simulate(m, load, under(name, 1 * second))) << '\n';
-    CHECK(all.str() == "");
+    // Read off a run; that g++ and clang agree is what matters.
+    CHECK(digest(simulate(m, load, under("off", 1 * second))) == 8005893289230685608u);
+    CHECK(digest(simulate(m, load, under("linux-default", 1 * second))) == 5297709108594177160u);
+    CHECK(digest(simulate(m, load, under("prefer-low", 1 * second))) == 6784572580773010330u);
+    CHECK(digest(simulate(m, load, under("push-rearm", 1 * second))) == 12323617982073002368u);
+    CHECK(digest(simulate(m, load, under("ilb", 1 * second))) == 10504492840782433546u);
 }
