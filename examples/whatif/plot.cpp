@@ -4,14 +4,13 @@
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <iterator>
 #include <stdexcept>
-
-extern "C" char** environ;
 
 namespace whatif {
 

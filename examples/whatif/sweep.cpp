@@ -98,7 +98,7 @@ private:
 }  // namespace
 
 std::string run_sweep(const options& chosen) {
-    const std::string path =
+    std::string path =
         fmt::format("{}.{}-of-{}.jsonl", chosen.out, chosen.shard.part, chosen.shard.parts);
     file_set files;
     std::ostream& out = files.open(path);
@@ -121,7 +121,7 @@ std::string run_sweep(const options& chosen) {
         for (const auto& [name, value] : values) {
             set_parameter(parameters, name, value);
             named[name] = value;
-            text += (text.empty() ? "" : " ") + name + '=' + value;
+            text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
         }
         const scene made = source.make(parameters);
         const summary came = run_policy(made, parameters, chosen.runs, text, bar, {});
