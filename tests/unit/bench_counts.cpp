@@ -5,8 +5,8 @@
 
 #include "catch.hpp"
 
-#include "bench/activity.hpp"
-#include "bench/peers/enqueue_scan.hpp"
+#include "activity.hpp"
+#include "peers/enqueue_scan.hpp"
 
 #include <tmigr/atomics/boost.hpp>
 #include <tmigr/atomics/counting.hpp>
