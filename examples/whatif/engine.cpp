@@ -64,8 +64,10 @@ void engine::begin() {
     }
     for (std::size_t t = 0; t < load_.tasks.size(); ++t)
         timers_.push_back({.of = timer::what::task, .index = static_cast<std::uint32_t>(t)});
+    board_.idle.assign(cpus_.size(), 0);
     for (std::size_t i = 0; i < plan_count(); ++i)
         arm_plan(static_cast<timer_index>(i), load_.timers[i].cpu, false);
+    board_.idle.assign(cpus_.size(), 1);
 
     for (std::size_t i = 0; i < load_.interrupts.size(); ++i) {
         interrupts_.emplace_back(how_.seed, (std::uint64_t{1} << 40) + i);

@@ -142,6 +142,7 @@ private:
 
     // engine_tasks.cpp: the scheduler
     void wake(std::uint32_t t, std::size_t from);
+    void signal(std::uint32_t t, std::size_t from);
     void wake_on(std::uint32_t t, std::size_t target, std::size_t from);
     std::size_t choose_cpu(std::uint32_t t) const;
     void dispatch(std::size_t c);

@@ -37,6 +37,16 @@ void engine::wake(std::uint32_t t, std::size_t from) {
     wake_on(t, choose_cpu(t), from);
 }
 
+/// What it waits for has come; where it does not wait yet, that is remembered.
+void engine::signal(std::uint32_t t, std::size_t from) {
+    if (tasks_[t].is != task_is::waiting) {
+        tasks_[t].woken_early = true;
+        return;
+    }
+    if (timers_[timer_of_task(t)].armed) cancel(timer_of_task(t));
+    wake(t, from);
+}
+
 void engine::wake_on(std::uint32_t t, std::size_t target, std::size_t from) {
     cpu& to = cpus_[target];
     tasks_[t].is = task_is::running;
@@ -121,13 +131,7 @@ void engine::advance(std::size_t c) {
         } else if (const auto* p = std::get_if<sleep_until_period>(&next)) {
             return sleep(it.began + ((now_ - it.began) / p->period + 1) * p->period);
         } else if (const auto* w = std::get_if<wake_task>(&next)) {
-            task& other = tasks_[w->task];
-            if (other.is == task_is::waiting) {
-                if (timers_[timer_of_task(w->task)].armed) cancel(timer_of_task(w->task));
-                wake(static_cast<std::uint32_t>(w->task), c);
-            } else {
-                other.woken_early = true;
-            }
+            signal(static_cast<std::uint32_t>(w->task), c);
         } else {
             if (std::exchange(it.woken_early, false)) continue;
             if (const auto* u = std::get_if<wait_for>(&next)) {

@@ -34,7 +34,10 @@ void engine::arm_plan(timer_index t, std::size_t armer, bool own_handler) {
     nanoseconds delay = p.first;
     if (now_ > 0 || own_handler) {
         delay = p.random ? rhythm.random.exponential(p.period) : p.period;
-        if (rhythm.jitter > 0) delay = delay - rhythm.jitter + rhythm.random.up_to(2 * rhythm.jitter);
+        if (rhythm.jitter > 0) {
+            delay += rhythm.random.up_to(2 * rhythm.jitter);
+            delay -= std::min(delay, rhythm.jitter);
+        }
     }
     timer& it = timers_[t];
     const nanoseconds wanted = now_ + std::max<nanoseconds>(delay, 1);
@@ -89,12 +92,11 @@ void engine::run_timer(timer_index t, std::size_t on) {
                 burden(on, scaled(p.handler, on), on);
             else
                 cpus_[on].cost += scaled(p.handler, on);
-            if (p.wakes != nobody) wake(static_cast<std::uint32_t>(p.wakes), on);
+            if (p.wakes != nobody) signal(static_cast<std::uint32_t>(p.wakes), on);
             if (p.period > 0) arm_plan(t, on, !p.by_work);
             break;
         }
         case timer::what::task:
-            tasks_[it.index].woken_early = false;
             wake(it.index, on);
             break;
         case timer::what::recorded:
