@@ -28,6 +28,4 @@ need_packages() {
 }
 
 build_packages=(g++ cmake ninja-build pkgconf libboost-dev libhwloc-dev libcli11-dev libfmt-dev nlohmann-json3-dev)
-test_packages=(catch2 relacy-dev libbenchmark-dev libboost-context-dev spin)
-# Draws the pictures of tmigr-whatif, which does without.
-plot_packages=(gnuplot-nox)
+test_packages=(catch2 relacy-dev libbenchmark-dev libboost-context-dev spin gnuplot-nox)

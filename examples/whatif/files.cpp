@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <iostream>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -30,6 +29,31 @@ bool is_special(const std::string& path) {
 }
 
 }  // namespace
+
+stdout_buffer::int_type stdout_buffer::overflow(int_type byte) {
+    if (traits_type::eq_int_type(byte, traits_type::eof())) return traits_type::not_eof(byte);
+    const char c = traits_type::to_char_type(byte);
+    return xsputn(&c, 1) == 1 ? byte : traits_type::eof();
+}
+
+std::streamsize stdout_buffer::xsputn(const char* text, std::streamsize length) {
+    if (gone_) return length;
+    errno = 0;
+    if (std::fwrite(text, 1, static_cast<std::size_t>(length), stdout) == static_cast<std::size_t>(length))
+        return length;
+    gone_ = errno == EPIPE;
+    if (gone_) return length;
+    if (failure_ == 0) failure_ = errno != 0 ? errno : EIO;
+    return 0;
+}
+
+int stdout_buffer::sync() {
+    errno = 0;
+    if (gone_ || std::fflush(stdout) == 0) return 0;
+    gone_ = errno == EPIPE;
+    if (!gone_ && failure_ == 0) failure_ = errno != 0 ? errno : EIO;
+    return gone_ ? 0 : -1;
+}
 
 file_set::~file_set() {
     std::error_code none;
@@ -58,10 +82,7 @@ void file_set::adopt(const std::string& temporary, const std::string& path) {
 }
 
 std::ostream& file_set::open(const std::string& path) {
-    if (path == "-") {
-        uses_stdout_ = true;
-        return std::cout;
-    }
+    if (path == "-") return stdout_stream_;
     if (is_special(path)) {
         entries_.push_back({path, path, path, nullptr, true});
     } else {
@@ -78,10 +99,8 @@ std::ostream& file_set::open(const std::string& path) {
 }
 
 void file_set::commit() {
-    if (uses_stdout_) {
-        errno = 0;
-        if (!std::cout.flush() && errno != EPIPE) fail("standard output", errno);
-    }
+    stdout_stream_.flush();
+    if (stdout_.failure() != 0) fail("standard output", stdout_.failure());
     for (entry& one : entries_) {
         if (!one.out) continue;
         errno = 0;
@@ -98,10 +117,10 @@ void file_set::commit() {
 }
 
 void write_stdout(const std::string& text) {
-    errno = 0;
-    const bool written =
-        std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-    if (!written && errno != EPIPE) fail("standard output", errno);
+    stdout_buffer out;
+    static_cast<void>(out.sputn(text.data(), static_cast<std::streamsize>(text.size())));
+    static_cast<void>(out.pubsync());
+    if (out.failure() != 0) fail("standard output", out.failure());
 }
 
 }  // namespace whatif

@@ -6,9 +6,26 @@
 #include <list>
 #include <memory>
 #include <ostream>
+#include <streambuf>
 #include <string>
 
 namespace whatif {
+
+/// Standard output as a stream that remembers why it failed.
+class stdout_buffer final : public std::streambuf {
+public:
+    /// 0: it did not. A reader that has gone away wants no more: not a failure.
+    int failure() const noexcept { return failure_; }
+
+protected:
+    int_type overflow(int_type byte) override;
+    std::streamsize xsputn(const char* text, std::streamsize length) override;
+    int sync() override;
+
+private:
+    bool gone_ = false;
+    int failure_ = 0;
+};
 
 /// Files that appear whole and together, or not at all: written beside their places under other
 /// names, and moved there by `commit`. What is not committed is removed. Devices and pipes are
@@ -40,7 +57,8 @@ private:
     };
     std::list<entry> entries_;
     unsigned count_ = 0;
-    bool uses_stdout_ = false;
+    stdout_buffer stdout_;
+    std::ostream stdout_stream_{&stdout_};
 };
 
 /// Writes to standard output. A reader that has gone away wants no more: not an error.

@@ -17,9 +17,9 @@ std::string stamp(std::uint32_t cpu, nanoseconds now) {
 
 }  // namespace
 
-ftrace_lines::ftrace_lines(std::ostream& out, const machine& hardware)
+ftrace_lines::ftrace_lines(std::ostream& out, const machine& hardware, bool header)
     : out_(out), hardware_(hardware), idle_(hardware.size(), false) {
-    out_ << "# tracer: nop\n#\n#           TASK-PID     CPU#  FLAGS   TIMESTAMP  FUNCTION\n";
+    if (header) out_ << "# tracer: nop\n#\n#           TASK-PID     CPU#  FLAGS   TIMESTAMP  FUNCTION\n";
 }
 
 void ftrace_lines::leave_idle(std::size_t cpu, nanoseconds now) {

@@ -17,7 +17,8 @@ namespace whatif {
 /// `timer_expire_entry`. The stream must outlive it.
 class ftrace_lines final : public observer {
 public:
-    ftrace_lines(std::ostream& out, const machine& hardware);
+    /// Begins with the header of such a trace, unless a tree will write it.
+    ftrace_lines(std::ostream& out, const machine& hardware, bool header);
 
     void busy(std::size_t cpu, nanoseconds now, std::string_view what) override;
     void idle(std::size_t cpu, nanoseconds now, std::size_t state, bool tick_stopped) override;

@@ -38,7 +38,7 @@ public:
         if (chosen.chrome) chrome_.emplace(files.open(*chosen.chrome));
         if (chosen.ftrace) {
             trace_ = &files.open(*chosen.ftrace);
-            lines_.emplace(*trace_, hardware_);
+            lines_.emplace(*trace_, hardware_, !is_tree(chosen.policies.front()));
         }
     }
 

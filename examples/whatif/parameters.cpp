@@ -6,6 +6,7 @@
 #include <tmigr/detail/text.hpp>
 #include <tmigr/family.hpp>
 #include <tmigr/input_error.hpp>
+#include <tmigr/topology.hpp>
 
 #include <fmt/format.h>
 
@@ -70,19 +71,26 @@ predictor read_governor(std::string_view text) {
 
 std::string_view name_of(predictor guess) noexcept { return guess == predictor::menu ? "menu" : "perfect"; }
 
+bool is_tree(std::string_view policy) {
+    const auto presets = tmigr::families::presets();
+    return std::ranges::find(presets, policy.substr(0, policy.find(':')), &tmigr::family_policy::name) != presets.end();
+}
+
 void check_policy(std::string_view name) {
     const std::vector<std::string> known = policies();
     if (std::ranges::find(known, name) != known.end()) return;
-    const auto presets = tmigr::families::presets();
     const std::string_view stem = name.substr(0, name.find(':'));
-    const bool is_preset =
-        std::ranges::any_of(presets, [&](const tmigr::family_policy& preset) { return preset.name == stem; });
-    if (is_preset) {
+    if (is_tree(name)) {
         static_cast<void>(tmigr::families::named(name));
         return;
     }
-    throw tmigr::input_error(std::string{name},
-                             fmt::format("a policy: {}", fmt::join(known.begin(), known.end(), ", ")));
+    // Whether the machine has a CPU of that number is seen when there is one.
+    const bool older = name == "push:off" || name == "ilb:off" ||
+                       (stem == "ilb" && stem.size() < name.size() &&
+                        tmigr::detail::parse_number<tmigr::cpu_id>(name.substr(4), 0, tmigr::max_cpu_id));
+    if (older) return;
+    throw tmigr::input_error(std::string{name}, fmt::format("a policy: {}, push:off, ilb:off or ilb:CPU",
+                                                            fmt::join(known.begin(), known.end(), ", ")));
 }
 
 void set_parameter(point_parameters& to, std::string_view name, std::string_view value) {

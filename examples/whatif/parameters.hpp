@@ -54,6 +54,8 @@ predictor read_governor(std::string_view text);
 std::string_view name_of(predictor guess) noexcept;
 /// Throws for a policy that there is not, or with a parameter that it does not take.
 void check_policy(std::string_view name);
+/// Whether it is one of the library's trees.
+bool is_tree(std::string_view policy);
 
 }  // namespace whatif
 

@@ -4,6 +4,8 @@
 #include "simulate.hpp"
 #include "watch.hpp"
 
+#include <tmigr/input_error.hpp>
+
 namespace whatif {
 
 summary run_policy(const scene& made, const point_parameters& parameters, std::size_t runs, const std::string& what,
@@ -23,7 +25,11 @@ summary run_policy(const scene& made, const point_parameters& parameters, std::s
             how.trace = first.trace;
         }
         if (!all.empty()) how.watch = &all;
-        results.push_back(simulate(made.hardware, made.load, how));
+        try {
+            results.push_back(simulate(made.hardware, made.load, how));
+        } catch (const tmigr::input_error& error) {
+            throw error.file().empty() ? error.at("policy " + parameters.policy, 0) : error;
+        }
         results.back().policy = parameters.policy;
     }
     return summarize(made.hardware, results);

@@ -61,6 +61,8 @@ std::string residency(const report& all, const std::string& title, const std::ve
     details.insert(details.end(), states.begin(), states.end());
     if (offline) details.emplace_back("offline");
 
+    // Of short runs differences are short.
+    const int digits = all.length < nanoseconds{100'000'000'000} ? 2 : 1;
     text_table table{2};
     std::vector<std::string> head{column, "policy"};
     for (const std::string& detail : details) {
@@ -73,7 +75,7 @@ std::string residency(const report& all, const std::string& title, const std::ve
         for (const summary& of : all.policies) {
             std::vector<std::string> row{std::exchange(first, false) ? who.name : "", of.policy};
             for (const std::string& detail : details)
-                put(row, all, of, of.find(who.of, who.which, "residency", detail), 1);
+                put(row, all, of, of.find(who.of, who.which, "residency", detail), digits);
             table.row(std::move(row));
         }
     }

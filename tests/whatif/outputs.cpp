@@ -173,24 +173,24 @@ TEST_CASE("the table of two policies") {
 workload  idle, 10 s, 250 ticks a second, governor menu, seed 7
 
 Seconds in each state, summed over the CPUs of a capacity, and the difference to off
-capacity  policy      busy        WFI        off, deep
-all       off          4.0       15.4             20.6
-          prefer-low   4.0  0.0  11.4  -4.0       24.6  +4.0
-512       off          2.0        7.9             10.1
-          prefer-low   2.0  0.0   5.9  -2.0       12.1  +2.0
-1024      off          2.0        7.5             10.5
-          prefer-low   2.0  0.0   5.5  -2.0       12.5  +2.0
+capacity  policy      busy          WFI         off, deep
+all       off         4.00        15.40             20.60
+          prefer-low  4.00  0.00  11.40  -4.00      24.60  +4.00
+512       off         2.00         7.90             10.10
+          prefer-low  2.00  0.00   5.90  -2.00      12.10  +2.00
+1024      off         2.00         7.50             10.50
+          prefer-low  2.00  0.00   5.50  -2.00      12.50  +2.00
 
 Seconds in each state, and the difference to off
-CPU  policy      busy       WFI        off, deep
-4    off          1.0       4.0              5.0
-     prefer-low   1.0  0.0  3.0  -1.0        6.0  +1.0
-5    off          1.0       3.9              5.1
-     prefer-low   1.0  0.0  2.9  -1.0        6.1  +1.0
-0    off          1.0       3.8              5.2
-     prefer-low   1.0  0.0  2.8  -1.0        6.2  +1.0
-1    off          1.0       3.7              5.3
-     prefer-low   1.0  0.0  2.7  -1.0        6.3  +1.0
+CPU  policy      busy         WFI         off, deep
+4    off         1.00        4.00              5.00
+     prefer-low  1.00  0.00  3.00  -1.00       6.00  +1.00
+5    off         1.00        3.90              5.10
+     prefer-low  1.00  0.00  2.90  -1.00       6.10  +1.00
+0    off         1.00        3.80              5.20
+     prefer-low  1.00  0.00  2.80  -1.00       6.20  +1.00
+1    off         1.00        3.70              5.30
+     prefer-low  1.00  0.00  2.70  -1.00       6.30  +1.00
 
 Wake-ups and interrupts a second, and the difference to off
 policy      wake-ups         per timer run          ticks       timer interrupts       others       too deep       too shallow
@@ -228,10 +228,12 @@ TEST_CASE("the table without a baseline, with spreads, without CPUs") {
     CHECK(text.find("seed 7 to 8: mean and standard deviation of 2 runs\nrecording 5 lines\n") != std::string::npos);
     CHECK(text.find(R"(
 Seconds in each state, summed over the CPUs of a capacity
-capacity  policy      busy        WFI  off, deep
-all       off     4.0 ±0.0  13.4 ±2.8  22.6 ±2.8
+capacity  policy        busy          WFI    off, deep
+all       off     4.00 ±0.00  13.40 ±2.83  22.60 ±2.83
 )") != std::string::npos);
     CHECK(text.find("difference") == std::string::npos);
+    all.length = 100 * second;
+    CHECK(table_of(all, false).find("\nall       off     4.0 ±0.0  13.4 ±2.8  22.6 ±2.8\n") != std::string::npos);
     CHECK(text.find("\nCPU ") == std::string::npos);
     CHECK(text.find("in charge") == std::string::npos);
     CHECK(text.find("another CPU") == std::string::npos);
@@ -373,7 +375,7 @@ TEST_CASE("a Chrome trace of a window shows no more than that") {
 TEST_CASE("lines of a Linux trace") {
     const machine hardware = four_cpus();
     std::ostringstream out;
-    ftrace_lines lines{out, hardware};
+    ftrace_lines lines{out, hardware, true};
     lines.busy(0, 0, "task");
     lines.idle(0, 1'500'000, 1, true);
     lines.idle(0, 2 * ms, 0, true);
@@ -388,6 +390,9 @@ TEST_CASE("lines of a Linux trace") {
           <idle>-0       [000] d....     3.000004: timer_expire_entry: timer=000000000000001a function=whatif now=3000004000 baseclk=2000000 owner=4
           <idle>-0       [004] d....     4.000000: cpu_idle: state=4294967295 cpu_id=4
 )");
+    std::ostringstream behind_a_tree;
+    ftrace_lines{behind_a_tree, hardware, false}.idle(1, 0, 0, true);
+    CHECK(behind_a_tree.str() == "          <idle>-0       [005] d....     0.000000: cpu_idle: state=0 cpu_id=5\n");
 }
 
 TEST_CASE("a timeline keeps a window, and no more than it may") {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSL-1.0
-# The examples of docs/tmigr-whatif.md print what stands there. Each is a block that begins with "$ tmigr-whatif", run
-# by a shell beside copies of the machines' files. With -DUPDATE=ON the document gets what the tool prints now.
+# The examples of docs/tmigr-whatif.md print what stands there. Each is a block of console that begins with "$ ", run
+# by a shell beside copies of the machines' files. With -DUPDATE=ON (the target
+# tmigr_whatif_docs) the document gets what the tool prints now.
 include("${CMAKE_CURRENT_LIST_DIR}/tool.cmake")
 file(GLOB machines "${WHATIF}/machines/*" "${MACHINES}/*.cpus")
 file(COPY ${machines} DESTINATION "${SCRATCH}")
@@ -11,7 +12,7 @@ endif()
 cmake_path(GET TOOL PARENT_PATH tools)
 
 file(READ "${DOCS}/tmigr-whatif.md" rest)
-set(begin "```console\n$ tmigr-whatif")
+set(begin "```console\n$ ")
 set(document "")
 set(count 0)
 while(TRUE)
@@ -30,7 +31,7 @@ while(TRUE)
     string(LENGTH "${command}" length)
     string(SUBSTRING "${block}" ${length} -1 expected)
 
-    execute_process(COMMAND "${CMAKE_COMMAND}" -E env "PATH=${tools}:$ENV{PATH}" sh -c "${command}"
+    execute_process(COMMAND "${CMAKE_COMMAND}" -E env "PATH=${tools}:${DOCS}/../scripts:$ENV{PATH}" sh -c "${command}"
                     WORKING_DIRECTORY "${SCRATCH}" OUTPUT_VARIABLE printed ERROR_VARIABLE printed RESULT_VARIABLE result)
     string(APPEND document "${before}${command}${printed}")
     math(EXPR count "${count} + 1")

@@ -3,8 +3,8 @@
 include("${CMAKE_CURRENT_LIST_DIR}/tool.cmake")
 
 tool(0 ${rk3576} --policy all --seconds 1)
-set(policies off linux-default balanced split gated-split prefer-low prefer-low-per-node buckets tolerance push push:off
-    push-rearm ilb hmp-kick hmp-kick-old)
+set(policies off linux-default balanced split gated-split prefer-low prefer-low-per-node buckets tolerance push push-rearm
+    ilb hmp-kick hmp-kick-old)
 foreach(policy IN LISTS policies)
     contains("${out}" " ${policy} ")
 endforeach()
@@ -12,6 +12,16 @@ contains("${out}" "machine   " "8 CPUs; capacity 442 (CPU 0-3), 1024 (CPU 4-7)\n
          "workload  idle, 1 s, 250 ticks a second, governor menu, seed 1\n"
          "Seconds in each state, summed over the CPUs of a capacity, and the difference to off\n")
 
+# Switched off it is no policy at all.
+tool(0 ${rk3576} --policy push:off,ilb:off,ilb:7,buckets:64,gated-split:5,tolerance:0 --seconds 1 --csv p.csv --quiet)
+file(STRINGS "${SCRATCH}/p.csv" off REGEX "^off,all")
+file(STRINGS "${SCRATCH}/p.csv" push REGEX "^push:off,all,,(residency|wakeups|migrations|lateness|timers),")
+foreach(line IN LISTS push)
+    string(REGEX REPLACE "^push:" "" line "${line}")
+    if(NOT line IN_LIST off)
+        message(FATAL_ERROR "push:off differs from off: ${line}")
+    endif()
+endforeach()
 foreach(load IN ITEMS idle little-pin tbench-like schbench-like heavy-on-little enqueue-99)
     tool(0 ${rk3576} --workload ${load} --seconds 0.5 --policy prefer-low)
     contains("${out}" "workload  ${load}, 0.5 s,")
@@ -47,7 +57,7 @@ endif()
 
 file(WRITE "${SCRATCH}/app.json" [[{"tasks": {"loop": {"loop": -1, "run": 1000, "sleep": 9000}}, "global": {"duration": 1}}]])
 tool(0 ${rk3576} --rt-app app.json --policy prefer-low)
-contains("${out}" "app, 1 s,")
+contains("${out}" "rt-app:app.json, 1 s,")
 
 foreach(name IN ITEMS 8cpu-idle arm64-12cpu-3capacity-idle)
     tool(0 --cpus "${WORKLOADS}/workload-7.3-${name}.topology" --trace "${WORKLOADS}/workload-7.3-${name}.trace"

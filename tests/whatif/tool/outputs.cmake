@@ -54,7 +54,7 @@ same("${out}" "${json}")
 # The tree's trace is what a kernel with these rules would have printed.
 tool(0 --cpus "${two_nodes}" --seconds 2 --policy linux-default --baseline none --ftrace t.trace --quiet)
 file(READ "${SCRATCH}/t.trace" trace)
-contains("${trace}" "# tracer: nop\n" ": tmigr_connect_cpu_parent: cpu=7 " ": tmigr_group_set_cpu_idle: "
+contains("${trace}" "# tracer: nop\n" ": tmigr_connect_cpu_parent: cpu=7 " ": tmigr_group_set_cpu_inactive: "
          ": cpu_idle: state=" ": timer_expire_entry: timer=")
 if(TREE)
     execute_process(COMMAND "${TREE}" --trace t.trace --verify WORKING_DIRECTORY "${SCRATCH}" OUTPUT_VARIABLE out
@@ -62,6 +62,12 @@ if(TREE)
     same("${result}" "0")
     contains("${out}" "       0    different" "kernel and library agree")
 endif()
+
+string(REGEX MATCHALL "# tracer" headers "${trace}")
+same("${headers}" "# tracer")
+tool(0 --cpus "${two_nodes}" --seconds 2 --policy push --baseline none --ftrace - --quiet)
+string(REGEX MATCHALL "# tracer" headers "${out}")
+same("${headers}" "# tracer")
 
 # A file that cannot be written is named; what was there stays, what was not is not made.
 file(REMOVE_RECURSE "${SCRATCH}")
