@@ -80,7 +80,7 @@ struct ilb_parameters {
     std::size_t balancer = 15;
     nanoseconds job_run = 90'000'000;     ///< a job runs, and waits a little for its disk: about 5 % asleep
     nanoseconds job_wait = 4'500'000;
-    nanoseconds timer_period = 4'000'000;  ///< each re-armed from its handler: one a tick
+    nanoseconds timer_period = 1'000'000;  ///< re-armed from its handler, for the next tick each time
     nanoseconds handler = 3'000;
     double balancer_busy = 0.95;          ///< share of time for which the balancer is awake
 };
