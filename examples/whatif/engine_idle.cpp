@@ -48,6 +48,7 @@ void engine::leave_idle(std::size_t c) {
     const nanoseconds left = me.leaves_at();
     const nanoseconds stay = left - me.since;
     to.in_state[me.state] += stay;
+    ++to.stays[me.state];
     ++to.wakeups;
     if (stay < me.sleeps_in().residency) ++to.too_deep;
     const auto& states = me.table->states;
