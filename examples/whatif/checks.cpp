@@ -118,8 +118,12 @@ void check_result(const result& r) {
                                                    " ns late, and the bound is " + std::to_string(r.lateness_bound));
     for (std::size_t c = 0; c < r.cpus.size(); ++c) {
         nanoseconds sum = r.cpus[c].busy + r.cpus[c].offline;
-        for (const nanoseconds in : r.cpus[c].in_state) sum += in;
-        must(sum == r.length, "the times of CPU index " + std::to_string(c) + " make " + std::to_string(sum) + " ns of " +
+        bool each = r.cpus[c].busy <= r.length && r.cpus[c].offline <= r.length;
+        for (const nanoseconds in : r.cpus[c].in_state) {
+            sum += in;
+            each = each && in <= r.length;
+        }
+        must(each && sum == r.length, "the times of CPU index " + std::to_string(c) + " make " + std::to_string(sum) + " ns of " +
                                   std::to_string(r.length));
     }
 }

@@ -175,7 +175,9 @@ void engine::outside_step() {
         case outside_event::what::forget: {
             const timer& t = timers_[e.index];
             if (t.armed && t.index == e.number) {
+                // In the recording a CPU did it that was awake, mostly the timer's: nobody wakes for it here.
                 cancel(e.index);
+                t.kind == timer_kind::global ? retell(t.queue) : reschedule(t.queue);
                 free_timers_.push_back(e.index);
             }
             break;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "engine.hpp"
 
+#include <algorithm>
+
 namespace whatif {
 
 void engine::enter_idle(std::size_t c) {
@@ -45,7 +47,8 @@ void engine::enter_idle(std::size_t c) {
 void engine::leave_idle(std::size_t c) {
     cpu& me = cpus_[c];
     cpu_result& to = res_.cpus[c];
-    const nanoseconds left = me.leaves_at();
+    // What it was set to wake for can be gone: cancelled from outside. It wakes all the same.
+    const nanoseconds left = std::clamp(me.leaves_at(), me.since, now_);
     const nanoseconds stay = left - me.since;
     to.in_state[me.state] += stay;
     ++to.stays[me.state];

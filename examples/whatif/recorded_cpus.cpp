@@ -10,14 +10,26 @@ void recorded_cpus::enter(cpu& c, state next, nanoseconds time) noexcept {
     c.since = time;
 }
 
+/// A wait, and what the CPU did before it waited again or got a task, is over.
+void recorded_cpus::end_wait(std::size_t index) noexcept {
+    cpu& c = cpus_[index];
+    if (c.waits_for_tick && c.ticked) ++into_.cpus[index].kept_tick_wakeups;
+    c.waits_for_tick = false;
+}
+
 /// Accounts for the time up to now.
 void recorded_cpus::spend(std::size_t index, nanoseconds until) {
     cpu& c = cpus_[index];
     recorded_cpu& r = into_.cpus[index];
     const nanoseconds time = until - c.since;
     switch (c.now) {
-        case state::unknown:
-        case state::asleep: r.asleep += time; break;
+        case state::unknown: r.asleep += time; break;
+        case state::asleep: {
+            const nanoseconds served = c.woke == forever ? 0 : until - std::max(c.woke, c.since);
+            r.served_in_idle += served;
+            r.asleep += time - served;
+            break;
+        }
         case state::unknown_idle:
         case state::idle: r.in_idle_task += time; break;
         case state::task: r.in_tasks += time; break;
@@ -61,6 +73,7 @@ void recorded_cpus::first_line(cpu& c, const trace_event& e) {
     } else {
         c.now = state::task;
         c.stretch = begin_;
+        c.tick_stopped = false;
     }
 }
 
@@ -86,6 +99,7 @@ void recorded_cpus::came_back(std::size_t index, const trace_event& e) {
     c.handlers = 0;
     enter(c, pid == 0 ? state::idle : state::task, e.time);
     if (pid != 0) begin_stretch(c, e.time);
+    c.tick_stopped = false;
 }
 
 void recorded_cpus::available(std::size_t index, nanoseconds time) {
@@ -121,9 +135,13 @@ void recorded_cpus::line(const trace_event& e) {
             enter(c, state::asleep, e.time);
             c.woke = forever;
             c.handlers = 0;
+            end_wait(e.cpu);
+            c.waits_for_tick = !c.tick_stopped;
+            c.ticked = false;
             break;
         case trace_kind::switch_to:
             spend(e.cpu, e.time);
+            end_wait(e.cpu);
             if (c.now == state::task && e.next == 0) {
                 end_stretch(e.cpu, e.time);
                 enter(c, state::idle, e.time);
@@ -132,10 +150,14 @@ void recorded_cpus::line(const trace_event& e) {
                 enter(c, state::task, e.time);
             }
             if (e.next == 0) ++r.stays;
+            else c.tick_stopped = false;
             c.pid = e.next;
             c.in_migration = e.next_name.starts_with("migration/");
             break;
-        case trace_kind::tick_stop: ++r.tick_stops; break;
+        case trace_kind::tick_stop:
+            ++r.tick_stops;
+            c.tick_stopped = true;
+            break;
         case trace_kind::unavailable: {
             cpu& other = cpus_[e.other_cpu];
             if (!other.unavailable) {

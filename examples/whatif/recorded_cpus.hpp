@@ -19,6 +19,8 @@ public:
 
     /// Every line, before anything else is made of it; `time` does not go back.
     void line(const trace_event& e);
+    /// That CPU's tick.
+    void ticked(std::size_t index) noexcept { cpus_[index].ticked = true; }
     /// A timer of the workload was handled on that CPU for so long, nested handlers left out.
     void handled(std::size_t index, nanoseconds time);
     void finish(nanoseconds end);
@@ -34,6 +36,9 @@ private:
         nanoseconds woke = forever;  ///< first sign of life since it was asleep
         nanoseconds handlers = 0;    ///< since then
         nanoseconds stretch = 0;     ///< begin of the stretch of tasks
+        bool waits_for_tick = false;  ///< it waits, or just did, with its tick running
+        bool ticked = false;         ///< since it began to wait
+        bool tick_stopped = true;    ///< those that sleep when the window opens have theirs stopped, mostly
         bool unavailable = false;
         bool was_offline = false;    ///< since it became unavailable
         nanoseconds unavailable_since = 0;
@@ -41,6 +46,7 @@ private:
 
     void spend(std::size_t index, nanoseconds until);
     void enter(cpu& c, state next, nanoseconds time) noexcept;
+    void end_wait(std::size_t index) noexcept;
     void begin_stretch(cpu& c, nanoseconds time) noexcept;
     void end_stretch(std::size_t index, nanoseconds time);
     void first_line(cpu& c, const trace_event& e);

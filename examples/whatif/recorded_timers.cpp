@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "recorded_timers.hpp"
 
+#include "checks.hpp"
+
 #include <algorithm>
 #include <string_view>
 
@@ -152,6 +154,7 @@ void recorded_timers::expire(const trace_event& e, bool precise) {
     if (precise && is_tick(e.function)) {
         timer.tick = true;
         ++into_.cpus[e.cpu].ticks;
+        clocks_.ticked(e.cpu);
         c.handlers.push_back({e.timer, precise, none, e.time, 0});
         return;
     }
@@ -318,7 +321,7 @@ void recorded_timers::finish(nanoseconds begin, nanoseconds end) {
         if (timer.kind == timer_kind::precise && r.ran != forever) timer.expires = of_stamp(r.ran);
         else if (!r.due_known) timer.expires = into_.load.length;
         else timer.expires = due < 0 ? 0 : static_cast<nanoseconds>(due);
-        timer.expires = std::max(timer.expires, timer.armed);
+        timer.expires = std::clamp(timer.expires, timer.armed, longest_run);
         into_.load.recorded_timers.push_back(timer);
     }
     std::ranges::stable_sort(into_.load.recorded_timers, {}, &recorded_timer::armed);

@@ -16,7 +16,7 @@ namespace whatif {
 
 namespace {
 
-constexpr nanoseconds longest = nanoseconds{10} * 24 * 3600 * 1'000'000'000;
+constexpr nanoseconds longest = nanoseconds{2} * 24 * 3600 * 1'000'000'000;
 constexpr nanoseconds latest = nanoseconds{1} << 61;
 
 std::uint64_t sum(const std::vector<recorded_cpu>& cpus, std::uint64_t recorded_cpu::*member) noexcept {
@@ -28,6 +28,7 @@ std::uint64_t sum(const std::vector<recorded_cpu>& cpus, std::uint64_t recorded_
 }  // namespace
 
 std::uint64_t recording::wakeups() const noexcept { return sum(cpus, &recorded_cpu::wakeups); }
+std::uint64_t recording::kept_tick_wakeups() const noexcept { return sum(cpus, &recorded_cpu::kept_tick_wakeups); }
 std::uint64_t recording::own_expiries() const noexcept { return sum(cpus, &recorded_cpu::own_expiries); }
 std::uint64_t recording::remote_expiries() const noexcept { return sum(cpus, &recorded_cpu::remote_expiries); }
 
@@ -48,7 +49,7 @@ recording read_recording(std::istream& in, const std::string& file, const machin
             e->time = end;
         }
         end = e->time;
-        if (end - begin > longest) source.fail(fmt::format("{} s", end / 1'000'000'000), "a recording of at most 10 days");
+        if (end - begin > longest) source.fail(fmt::format("{} s", end / 1'000'000'000), "a recording of at most 2 days");
         ++read.lines;
         read.events += e->kind != trace_kind::other ? 1 : 0;
         clocks.line(*e);

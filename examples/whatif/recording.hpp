@@ -31,16 +31,18 @@ struct recorded_kind {
     std::uint64_t out() const noexcept { return expired + cancelled + moved + pending + forgotten; }
 };
 
-/// What a CPU did in the recording; the four times add up to `window`.
+/// What a CPU did in the recording; the first five times add up to `window`.
 struct recorded_cpu {
     nanoseconds in_tasks = 0;  ///< a task had the CPU, interrupts on top included
     nanoseconds in_idle_task = 0;  ///< the idle task had it, but it did not wait: handlers, on the way in and out
-    nanoseconds asleep = 0;    ///< between the entry and the exit of cpu_idle
+    nanoseconds asleep = 0;    ///< from the entry of cpu_idle to the first sign of life or the exit
+    nanoseconds served_in_idle = 0;  ///< from there to the exit: interrupts, where they come before it
     nanoseconds offline = 0;
 
     nanoseconds busy_kept = 0;      ///< of the workload: all `recorded_busy` of this CPU
     nanoseconds in_handlers = 0;    ///< of the timers of the workload, wherever they interrupted
     std::uint64_t wakeups = 0;      ///< exits from cpu_idle
+    std::uint64_t kept_tick_wakeups = 0;  ///< of these: by a tick that was not stopped while the CPU waited
     std::uint64_t stays = 0;        ///< times that the idle task got the CPU
     std::uint64_t ticks = 0;        ///< expiries of the tick's timer
     std::uint64_t tick_stops = 0;
@@ -83,6 +85,7 @@ struct recording {
     nanoseconds precise_late = 0;         ///< the median, within 7 per cent
 
     std::uint64_t wakeups() const noexcept;
+    std::uint64_t kept_tick_wakeups() const noexcept;
     std::uint64_t own_expiries() const noexcept;
     std::uint64_t remote_expiries() const noexcept;
 };
@@ -93,7 +96,7 @@ struct recording {
 ///
 /// Reads on, keeps what the workload needs: memory grows with the number of timers, not of lines.
 /// Throws `tmigr::input_error` with file and line: no ftrace text, a CPU that the machine does not
-/// have, values that cannot be, more than ten million timers, a recording longer than ten days,
+/// have, values that cannot be, more than ten million timers, a recording longer than two days,
 /// lines missing in the middle (`LOST EVENTS`), another rate of ticks. A last line without its end is left out.
 recording read_recording(std::istream& in, const std::string& file, const machine& hardware);
 recording read_recording(const std::filesystem::path& file, const machine& hardware);

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: BSL-1.0
+# The examples of docs/tmigr-whatif.md print what stands there. Each is a block of console that begins with "$ ", run
+# by a shell beside copies of the machines' files. With -DUPDATE=ON (the target
+# tmigr_whatif_docs) the document gets what the tool prints now.
+include("${CMAKE_CURRENT_LIST_DIR}/tool.cmake")
+file(GLOB machines "${WHATIF}/machines/*" "${MACHINES}/*.cpus")
+file(COPY ${machines} DESTINATION "${SCRATCH}")
+file(GLOB recorded "${WORKLOADS}/*")
+if(recorded)
+    file(COPY ${recorded} DESTINATION "${SCRATCH}")
+endif()
+cmake_path(GET TOOL PARENT_PATH tools)
+
+file(READ "${DOCS}/tmigr-whatif.md" rest)
+set(begin "```console\n$ ")
+set(document "")
+set(count 0)
+while(TRUE)
+    string(FIND "${rest}" "${begin}" at)
+    if(at EQUAL -1)
+        break()
+    endif()
+    math(EXPR at "${at} + 13")  # behind "```console\n$ "
+    string(SUBSTRING "${rest}" 0 ${at} before)
+    string(SUBSTRING "${rest}" ${at} -1 rest)
+    string(FIND "${rest}" "```" end)
+    string(SUBSTRING "${rest}" 0 ${end} block)
+    string(SUBSTRING "${rest}" ${end} -1 rest)
+    # A command goes on in the next line behind a backslash.
+    string(REGEX MATCH "^([^\n]*\\\\\n)*[^\n]*\n" command "${block}")
+    string(LENGTH "${command}" length)
+    string(SUBSTRING "${block}" ${length} -1 expected)
+
+    execute_process(COMMAND "${CMAKE_COMMAND}" -E env "PATH=${tools}:${DOCS}/../scripts:$ENV{PATH}" sh -c "${command}"
+                    WORKING_DIRECTORY "${SCRATCH}" OUTPUT_VARIABLE printed ERROR_VARIABLE printed RESULT_VARIABLE result)
+    string(APPEND document "${before}${command}${printed}")
+    math(EXPR count "${count} + 1")
+    if(NOT result EQUAL 0)
+        message(FATAL_ERROR "$ ${command}exit status ${result}\n${printed}")
+    endif()
+    if(NOT UPDATE AND NOT printed STREQUAL expected)
+        message(FATAL_ERROR "$ ${command}printed\n${printed}expected\n${expected}")
+    endif()
+endwhile()
+if(UPDATE)
+    file(WRITE "${DOCS}/tmigr-whatif.md" "${document}${rest}")
+elseif(count LESS 5)
+    message(FATAL_ERROR "only ${count} examples found")
+endif()
+message(STATUS "${count} examples")

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: BSL-1.0
+# Files of every kind: what is in them, that they are the same each time, and whole or not there.
+include("${CMAKE_CURRENT_LIST_DIR}/tool.cmake")
+
+set(run ${rk3576} --seconds 1 --policy split,prefer-low)
+tool(0 ${run} --csv a.csv --json a.json --chrome-trace a.trace.json --plot a)
+set(table "${out}")
+tool(0 ${run} --csv b.csv --json b.json --chrome-trace b.trace.json --plot b)
+same("${out}" "${table}")
+foreach(kind IN ITEMS csv json trace.json)
+    file(SHA256 "${SCRATCH}/a.${kind}" first)
+    file(SHA256 "${SCRATCH}/b.${kind}" second)
+    same("${first}" "${second}")
+endforeach()
+set(pictures "")
+if(err STREQUAL "")
+    set(pictures a-residency.png a-timeline.png b-residency.png b-timeline.png)
+    foreach(picture IN LISTS pictures)
+        file(READ "${SCRATCH}/${picture}" magic LIMIT 8 HEX)
+        same("${magic}" "89504e470d0a1a0a")
+    endforeach()
+else()
+    same("${err}" "tmigr-whatif: gnuplot is not there; it would draw b.gp\n")
+endif()
+only_files(a.csv a.json a.trace.json a.gp b.csv b.json b.trace.json b.gp ${pictures})
+
+# Another seed is another run.
+tool(0 ${run} --seed 2 --csv c.csv)
+file(SHA256 "${SCRATCH}/c.csv" other)
+file(SHA256 "${SCRATCH}/a.csv" first)
+if(other STREQUAL first)
+    message(FATAL_ERROR "two seeds give the same figures")
+endif()
+
+file(READ "${SCRATCH}/a.json" json)
+string(JSON name GET "${json}" policies 2 policy)
+same("${name}" "prefer-low")
+string(JSON name GET "${json}" baseline)
+same("${name}" "off")
+file(READ "${SCRATCH}/a.trace.json" chrome)
+string(JSON count LENGTH "${chrome}" traceEvents)
+if(count LESS 100)
+    message(FATAL_ERROR "only ${count} events in the Chrome trace")
+endif()
+file(READ "${SCRATCH}/a.csv" csv)
+contains("${csv}" "policy,scope,which,figure,detail,unit,mean,spread,difference\noff,all,,residency,busy,s,")
+
+# Standard output holds that and nothing else.
+tool(0 ${run} --csv -)
+same("${out}" "${csv}")
+tool(0 ${run} --json -)
+same("${out}" "${json}")
+
+# The tree's trace is what a kernel with these rules would have printed.
+tool(0 --cpus "${two_nodes}" --seconds 2 --policy linux-default --baseline none --ftrace t.trace --quiet)
+file(READ "${SCRATCH}/t.trace" trace)
+contains("${trace}" "# tracer: nop\n" ": tmigr_connect_cpu_parent: cpu=7 " ": tmigr_group_set_cpu_inactive: "
+         ": cpu_idle: state=" ": timer_expire_entry: timer=")
+if(TREE)
+    execute_process(COMMAND "${TREE}" --trace t.trace --verify WORKING_DIRECTORY "${SCRATCH}" OUTPUT_VARIABLE out
+                    RESULT_VARIABLE result)
+    same("${result}" "0")
+    contains("${out}" "       0    different" "kernel and library agree")
+endif()
+
+string(REGEX MATCHALL "# tracer" headers "${trace}")
+same("${headers}" "# tracer")
+tool(0 --cpus "${two_nodes}" --seconds 2 --policy push --baseline none --ftrace - --quiet)
+string(REGEX MATCHALL "# tracer" headers "${out}")
+same("${headers}" "# tracer")
+
+# A file that cannot be written is named; what was there stays, what was not is not made.
+file(REMOVE_RECURSE "${SCRATCH}")
+file(MAKE_DIRECTORY "${SCRATCH}")
+file(WRITE "${SCRATCH}/kept" "old\n")
+foreach(other IN ITEMS kept fresh)
+    complains("missing-directory/file: cannot be written" ${run} --csv ${other} --json missing-directory/file)
+endforeach()
+complains("${SCRATCH}: cannot be written" ${run} --csv fresh --json "${SCRATCH}")
+file(READ "${SCRATCH}/kept" kept)
+same("${kept}" "old\n")
+# One that is bad in the middle of what it reads.
+file(WRITE "${SCRATCH}/bad.json" "{\"tasks\": {\n\"a\": {\"lock\": \"m\"}}}\n")
+complains("bad.json:2: got 'lock'" ${run} --csv kept --json fresh --rt-app bad.json)
+file(READ "${SCRATCH}/kept" kept)
+same("${kept}" "old\n")
+tool(0 ${run} --csv kept)
+same("${out}" "${table}")
+file(READ "${SCRATCH}/kept" kept)
+same("${kept}" "${csv}")
+only_files(bad.json kept)
+
+# A link stays one; a device is written to.
+file(CREATE_LINK kept "${SCRATCH}/link" SYMBOLIC)
+tool(0 ${run} --seed 3 --csv link --json /dev/null)
+if(NOT IS_SYMLINK "${SCRATCH}/link")
+    message(FATAL_ERROR "the link is gone")
+endif()
+file(READ "${SCRATCH}/kept" after)
+if(after STREQUAL kept)
+    message(FATAL_ERROR "what the link points to was not written")
+endif()
+
+# A reader that goes away is no error; a full disk is.
+if(EXISTS /dev/full)
+    foreach(kind IN ITEMS --csv --json --chrome-trace)
+        execute_process(COMMAND "${TOOL}" ${run} ${kind} - WORKING_DIRECTORY "${SCRATCH}" OUTPUT_FILE /dev/full
+                        ERROR_VARIABLE err RESULT_VARIABLE result)
+        same("${result}" "2")
+        contains("${err}" "standard output: cannot be written")
+    endforeach()
+    execute_process(COMMAND "${TOOL}" ${run} WORKING_DIRECTORY "${SCRATCH}" OUTPUT_FILE /dev/full
+                    ERROR_VARIABLE err RESULT_VARIABLE result)
+    same("${result}" "2")
+    contains("${err}" "standard output: cannot be written")
+    complains("/dev/full: cannot be written" ${run} --csv /dev/full)
+endif()
+execute_process(COMMAND "${TOOL}" ${run} --json - WORKING_DIRECTORY "${SCRATCH}" COMMAND true
+                RESULTS_VARIABLE results ERROR_VARIABLE err)
+same("${results}" "0;0")
+same("${err}" "")
