@@ -51,6 +51,7 @@ void engine::leave_idle(std::size_t c) {
     const nanoseconds left = std::clamp(me.leaves_at(), me.since, now_);
     const nanoseconds stay = left - me.since;
     to.in_state[me.state] += stay;
+    ++to.stays[me.state];
     ++to.wakeups;
     if (stay < me.sleeps_in().residency) ++to.too_deep;
     const auto& states = me.table->states;

@@ -65,6 +65,8 @@ public:
     virtual std::size_t leave(std::size_t /*cpu*/, nanoseconds /*now*/) { return nobody; }
     virtual nanoseconds join(std::size_t /*cpu*/, nanoseconds own, nanoseconds /*now*/) { return own; }
 
+    /// Whether who is awake can lose charge to another that wakes.
+    virtual bool may_miss_ticks() const { return false; }
     /// The CPU in charge of everything, or `nobody`.
     virtual std::size_t in_charge() const { return nobody; }
 

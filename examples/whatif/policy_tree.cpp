@@ -5,6 +5,7 @@
 #include <tmigr/hierarchy.hpp>
 #include <tmigr/text_tracer.hpp>
 
+#include <algorithm>
 #include <unordered_map>
 
 namespace whatif {
@@ -61,6 +62,10 @@ public:
         return cpus_[cpu].join();
     }
 
+    bool may_miss_ticks() const override {
+        return std::ranges::any_of(tree_.plan().policy().keys,
+                                   [](const tmigr::family_key& key) { return key.how == tmigr::pick::lowest; });
+    }
     std::size_t in_charge() const override {
         const auto who = tree_.migrator();
         return who ? index_.at(*who) : nobody;

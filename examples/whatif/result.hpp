@@ -59,6 +59,9 @@ struct cpu_result {
     nanoseconds busy = 0;               ///< running tasks, handlers, ticks, and getting out of idle states
     nanoseconds offline = 0;
     std::vector<nanoseconds> in_state;  ///< by idle state of its table; entry counts to the state
+    /// Times it left each state by an interrupt. Linux counts the way out to the state (cpuidle's
+    /// `time`): as it would, a state has `in_state` and `stays` times its exit latency.
+    std::vector<std::uint64_t> stays;
     std::uint64_t idles = 0;            ///< times it began to idle
     std::uint64_t wakeups = 0;          ///< times it left an idle state
     std::uint64_t ticks = 0;
