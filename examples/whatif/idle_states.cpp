@@ -31,7 +31,8 @@ idle_state read_state(const json_value& from) {
     if (state.name.empty() || state.name.size() > 32 ||
         !std::ranges::all_of(state.name, [](char c) { return c > ' ' && c < 0x7f && c != ',' && c != '"'; }))
         name.fail("a name of 1 to 32 printable characters without blanks, commas and quotes");
-    if (const json_value* const entry = from.find("entry_us")) state.entry = entry->microseconds(longest_us, "entry");
+    if (const json_value* const entry = from.find("entry_us"))
+        state.entry = entry->microseconds(longest_us, "entry");
     state.exit = from.at("exit_us", "an idle state").microseconds(longest_us, "exit latency");
     state.residency = from.at("residency_us", "an idle state").microseconds(longest_us, "target residency");
     if (const json_value* const power = from.find("milliwatts"))
@@ -51,7 +52,10 @@ idle_table read_table(const json_value& from) {
         if (!table.states.empty()) {
             const idle_state& before = table.states.back();
             if (state.residency < before.residency || state.exit < before.exit)
-                each.at("name", "").fail("states from the shallowest to the deepest: residency and exit not below those before");
+                each.at("name", "")
+                    .fail(
+                        "states from the shallowest to the deepest: residency and exit not below those "
+                        "before");
             if (std::ranges::find(table.states, state.name, &idle_state::name) != table.states.end())
                 each.at("name", "").fail("each name once in a table");
         }
@@ -104,7 +108,8 @@ private:
     void take(std::size_t table, std::size_t cpu, claim by, const json_value& from) {
         if (by < by_[cpu]) return;
         if (by == by_[cpu])
-            from.fail(fmt::format("each CPU in one table only; CPU {} is in two", hardware_.cpus.cpus()[cpu].id));
+            from.fail(
+                fmt::format("each CPU in one table only; CPU {} is in two", hardware_.cpus.cpus()[cpu].id));
         by_[cpu] = by;
         table_of_[cpu] = table;
     }
@@ -129,7 +134,8 @@ private:
 std::size_t cpu_index(std::uint64_t id, const machine& hardware) {
     const auto cpus = hardware.cpus.cpus();
     const auto found = std::ranges::find_if(cpus, [id](const tmigr::cpu_info& cpu) { return cpu.id == id; });
-    if (found == cpus.end()) throw tmigr::input_error(std::to_string(id), "the number of a CPU of this machine");
+    if (found == cpus.end())
+        throw tmigr::input_error(std::to_string(id), "the number of a CPU of this machine");
     return static_cast<std::size_t>(found - cpus.begin());
 }
 

@@ -44,8 +44,10 @@ std::string read_all(std::istream& in, const std::string& file) {
 std::size_t skip(const std::string& text, std::size_t at) {
     if (text[at] == '"') {
         for (std::size_t i = at + 1; i < text.size(); ++i) {
-            if (text[i] == '\\') ++i;
-            else if (text[i] == '"') return i + 1;
+            if (text[i] == '\\')
+                ++i;
+            else if (text[i] == '"')
+                return i + 1;
         }
         return text.size();
     }
@@ -69,8 +71,10 @@ void drop_last_commas(std::string& text) {
             continue;
         }
         if ((c == ']' || c == '}') && comma != text.npos) text[comma] = ' ';
-        if (c == ',') comma = i;
-        else if (c != ' ' && c != '\t' && c != '\r' && c != '\n') comma = text.npos;
+        if (c == ',')
+            comma = i;
+        else if (c != ' ' && c != '\t' && c != '\r' && c != '\n')
+            comma = text.npos;
         ++i;
     }
 }
@@ -109,7 +113,8 @@ private:
 
 std::string line_of(const std::string& text, std::size_t number) {
     std::size_t from = 0;
-    for (; number > 1 && from < text.size(); --number) from = std::min(text.find('\n', from), text.size() - 1) + 1;
+    for (; number > 1 && from < text.size(); --number)
+        from = std::min(text.find('\n', from), text.size() - 1) + 1;
     return text.substr(from, std::min(text.find('\n', from), text.size()) - from);
 }
 
@@ -138,7 +143,9 @@ public:
         }
         return true;
     }
-    bool string(string_t& value) override { return put(json_value::kind::string).string_ = std::move(value), true; }
+    bool string(string_t& value) override {
+        return put(json_value::kind::string).string_ = std::move(value), true;
+    }
     bool binary(binary_t&) override { return false; }
     bool start_object(std::size_t) override { return open(json_value::kind::object), true; }
     bool start_array(std::size_t) override { return open(json_value::kind::array), true; }
@@ -146,8 +153,8 @@ public:
     bool end_array() override { return close(), true; }
     bool key(string_t& name) override {
         if (!names_.back().insert(name).second)
-            throw tmigr::input_error(name, "each name once in an object (run0, run1, ... for several events)", file_,
-                                     line_);
+            throw tmigr::input_error(name, "each name once in an object (run0, run1, ... for several events)",
+                                     file_, line_);
         name_ = std::move(name);
         return true;
     }
@@ -162,8 +169,10 @@ private:
         json_value* v = &root_;
         if (!open_.empty()) {
             json_value& in = *open_.back();
-            if (in.is(json_value::kind::array)) v = &in.elements_.emplace_back();
-            else v = &in.members_.emplace_back(std::move(name_), json_value{}).second;
+            if (in.is(json_value::kind::array))
+                v = &in.elements_.emplace_back();
+            else
+                v = &in.members_.emplace_back(std::move(name_), json_value{}).second;
         }
         v->kind_ = kind;
         v->line_ = line_;
@@ -204,8 +213,8 @@ json_document::json_document(std::istream& in, std::string file) : file_(std::mo
     std::size_t line = 1;
     json_builder builder{root_, file_, text, line};
     const char* const begin = text.data();
-    nlohmann::json::sax_parse(counting_iterator{begin, &line}, counting_iterator{begin + text.size(), &line}, &builder,
-                              nlohmann::json::input_format_t::json, true, true);
+    nlohmann::json::sax_parse(counting_iterator{begin, &line}, counting_iterator{begin + text.size(), &line},
+                              &builder, nlohmann::json::input_format_t::json, true, true);
 }
 
 std::string json_value::text() const {
@@ -242,7 +251,8 @@ double json_value::real(double min, double max, std::string_view what) const {
 }
 
 nanoseconds json_value::microseconds(double max, std::string_view what) const {
-    return static_cast<nanoseconds>(std::llround(1000 * real(0, max, fmt::format("{} in microseconds", what))));
+    return static_cast<nanoseconds>(
+        std::llround(1000 * real(0, max, fmt::format("{} in microseconds", what))));
 }
 
 const std::string& json_value::string(std::string_view what) const {
@@ -259,7 +269,8 @@ const std::vector<std::pair<std::string, json_value>>& json_value::object(std::s
 }
 
 const json_value* json_value::find(std::string_view name) const noexcept {
-    const auto found = std::ranges::find(members_, name, [](const auto& m) -> std::string_view { return m.first; });
+    const auto found =
+        std::ranges::find(members_, name, [](const auto& m) -> std::string_view { return m.first; });
     return found == members_.end() ? nullptr : &found->second;
 }
 

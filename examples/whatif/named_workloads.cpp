@@ -38,7 +38,8 @@ timer_plan timer(timer_kind kind, std::size_t cpu, nanoseconds first, nanosecond
     return plan;
 }
 
-task_plan task(std::string name, std::size_t cpu, bool pinned, std::vector<phase> phases, nanoseconds start = 0) {
+task_plan task(std::string name, std::size_t cpu, bool pinned, std::vector<phase> phases,
+               nanoseconds start = 0) {
     task_plan plan;
     plan.name = std::move(name);
     plan.cpu = cpu;
@@ -51,24 +52,26 @@ task_plan task(std::string name, std::size_t cpu, bool pinned, std::vector<phase
 void add_background(workload& load, const machine& hardware, const idle_background& p) {
     for (std::size_t cpu = 0; cpu < hardware.size(); ++cpu) {
         if (p.global_mean != 0) {
-            timer_plan plan = timer(timer_kind::global, cpu, spread(p.global_mean, cpu), p.global_mean, true, p.handler);
+            timer_plan plan =
+                timer(timer_kind::global, cpu, spread(p.global_mean, cpu), p.global_mean, true, p.handler);
             if (p.task_work != 0) {
                 plan.wakes = load.tasks.size();
-                load.tasks.push_back(task("kthread/" + std::to_string(hardware.cpus.cpus()[cpu].id), cpu, false,
-                                          {wait_for_wake{}, run{p.task_work}}));
+                load.tasks.push_back(task("kthread/" + std::to_string(hardware.cpus.cpus()[cpu].id), cpu,
+                                          false, {wait_for_wake{}, run{p.task_work}}));
             }
             load.timers.push_back(plan);
         }
         const auto rhythm = [&](timer_kind kind, nanoseconds period, std::uint64_t which) {
             if (period != 0)
-                load.timers.push_back(timer(kind, cpu, spread(period, which * 4096 + cpu), period, false, p.handler));
+                load.timers.push_back(
+                    timer(kind, cpu, spread(period, which * 4096 + cpu), period, false, p.handler));
         };
         if (p.global_every != 0 && cpu % p.global_every == 0) rhythm(timer_kind::global, p.global_period, 1);
         rhythm(timer_kind::pinned, p.pinned_period, 2);
         rhythm(timer_kind::deferrable, p.deferrable_period, 3);
         if (p.precise_mean != 0)
-            load.timers.push_back(
-                timer(timer_kind::precise, cpu, spread(p.precise_mean, 4 * 4096 + cpu), p.precise_mean, true, p.handler));
+            load.timers.push_back(timer(timer_kind::precise, cpu, spread(p.precise_mean, std::uint64_t{4} * 4096 + cpu),
+                                        p.precise_mean, true, p.handler));
         if (p.device_mean != 0) load.interrupts.push_back({cpu, p.device_mean, true, p.handler});
     }
     if (p.device_on_first_mean != 0 && hardware.size() != 0)
@@ -94,7 +97,8 @@ workload make_little_pin(const machine& hardware, const little_pin_parameters& p
     const std::vector<std::size_t> little = cpus_of_lowest_capacity(hardware);
     for (std::size_t i = 0; i < std::min(parameters.loops, little.size()); ++i)
         load.tasks.push_back(task("nap/" + std::to_string(i), little[i], true,
-                                  {run{parameters.work}, sleep_for{parameters.sleep}}, spread(parameters.sleep, i)));
+                                  {run{parameters.work}, sleep_for{parameters.sleep}},
+                                  spread(parameters.sleep, i)));
     return load;
 }
 
@@ -106,8 +110,8 @@ workload make_tbench(const machine& hardware, const tbench_parameters& parameter
         const std::size_t cpu = i % hardware.size();
         std::vector<phase> phases{run{parameters.client_work}, wake_task{server}, wait_for_wake{}};
         if (parameters.think != 0) phases.emplace_back(sleep_for{parameters.think});
-        load.tasks.push_back(task("tbench/" + std::to_string(i), cpu, false, std::move(phases),
-                                  spread(1'000'000, i)));
+        load.tasks.push_back(
+            task("tbench/" + std::to_string(i), cpu, false, std::move(phases), spread(1'000'000, i)));
         load.tasks.push_back(task("tbench_srv/" + std::to_string(i), cpu, false,
                                   {wait_for_wake{}, run{parameters.server_work}, wake_task{client}}));
         timer_plan timeout = timer(timer_kind::global, cpu, parameters.timeout, parameters.timeout, false,
@@ -131,8 +135,8 @@ workload make_schbench(const machine& hardware, const schbench_parameters& param
             phases.emplace_back(wake_task{first + w});
         }
         phases.emplace_back(sleep_until_period{parameters.period});
-        load.tasks.push_back(task("message/" + std::to_string(m), m % hardware.size(), false, std::move(phases),
-                                  spread(parameters.period, m)));
+        load.tasks.push_back(task("message/" + std::to_string(m), m % hardware.size(), false,
+                                  std::move(phases), spread(parameters.period, m)));
         for (std::size_t w = 0; w < workers; ++w)
             load.tasks.push_back(task("worker/" + std::to_string(m) + '.' + std::to_string(w),
                                       (m * workers + w) % hardware.size(), false,
@@ -154,8 +158,7 @@ workload make_ilb_2009(const machine& hardware, const ilb_parameters& parameters
                                   spread(parameters.job_run, i)));
     constexpr nanoseconds turn = 100'000'000;
     const auto awake = static_cast<nanoseconds>(std::clamp(parameters.balancer_busy, 0.0, 0.999) * turn);
-    load.tasks.push_back(
-        task("balancer", parameters.balancer, true, {run{awake}, sleep_for{turn - awake}}));
+    load.tasks.push_back(task("balancer", parameters.balancer, true, {run{awake}, sleep_for{turn - awake}}));
     load.timers.push_back(timer(timer_kind::global, parameters.driver, parameters.timer_period,
                                 parameters.timer_period, false, parameters.handler));
     return load;
@@ -166,8 +169,9 @@ workload make_heavy_on_little(const machine& hardware, const heavy_parameters& p
     const std::vector<std::size_t> little = cpus_of_lowest_capacity(hardware);
     const std::size_t tasks = parameters.tasks != 0 ? parameters.tasks : little.size();
     for (std::size_t i = 0; i < tasks; ++i) {
-        task_plan plan = task("heavy/" + std::to_string(i), little[i % little.size()], false,
-                              {run{parameters.work}, sleep_for{parameters.sleep}}, spread(parameters.work, i));
+        task_plan plan =
+            task("heavy/" + std::to_string(i), little[i % little.size()], false,
+                 {run{parameters.work}, sleep_for{parameters.sleep}}, spread(parameters.work, i));
         plan.heavy = true;
         load.tasks.push_back(std::move(plan));
     }
@@ -181,8 +185,9 @@ workload make_enqueue_99(const machine& hardware, const enqueue_parameters& para
     };
     for (std::size_t cpu = 0; cpu < hardware.size(); ++cpu) {
         for (std::size_t i = 0; i < parameters.per_cpu; ++i) {
-            timer_plan plan = timer(timer_kind::global, cpu, spread(parameters.timeout, cpu * parameters.per_cpu + i),
-                                    parameters.timeout, false, parameters.handler);
+            timer_plan plan =
+                timer(timer_kind::global, cpu, spread(parameters.timeout, cpu * parameters.per_cpu + i),
+                      parameters.timeout, false, parameters.handler);
             plan.cancelled = parameters.cancelled;
             plan.jitter = 0.2;
             load.timers.push_back(plan);
@@ -214,6 +219,7 @@ constexpr std::array all_named{
 
 std::vector<std::string_view> workload_names() {
     std::vector<std::string_view> names;
+    names.reserve(all_named.size());
     for (const named& each : all_named) names.push_back(each.name);
     return names;
 }

@@ -21,16 +21,16 @@ namespace whatif {
 /// which kernel threads last ran; here evenly. Devices and all times of work are assumed. Calibration
 /// changes the means here and nothing else.
 struct idle_background {
-    nanoseconds global_mean = 1'300'000'000;      ///< per CPU: between time-outs of kernel threads and others
-    nanoseconds global_period = 1'500'000'000;    ///< per `global_every` CPUs: work that re-arms itself
+    nanoseconds global_mean = 1'300'000'000;    ///< per CPU: between time-outs of kernel threads and others
+    nanoseconds global_period = 1'500'000'000;  ///< per `global_every` CPUs: work that re-arms itself
     std::size_t global_every = 4;
-    nanoseconds pinned_period = 2'350'000'000;    ///< per CPU
-    nanoseconds deferrable_period = 4'400'000'000;  ///< per CPU
-    nanoseconds precise_mean = 2'350'000'000;     ///< per CPU
-    nanoseconds device_mean = 0;                  ///< per CPU: interrupts; 0: none
+    nanoseconds pinned_period = 2'350'000'000;       ///< per CPU
+    nanoseconds deferrable_period = 4'400'000'000;   ///< per CPU
+    nanoseconds precise_mean = 2'350'000'000;        ///< per CPU
+    nanoseconds device_mean = 0;                     ///< per CPU: interrupts; 0: none
     nanoseconds device_on_first_mean = 250'000'000;  ///< interrupts that all go to the first CPU; 0: none
-    nanoseconds handler = 5'000;                  ///< work of each of these
-    nanoseconds task_work = 20'000;               ///< of the kernel thread that a global time-out wakes; 0: wakes none
+    nanoseconds handler = 5'000;                     ///< work of each of these
+    nanoseconds task_work = 20'000;  ///< of the kernel thread that a global time-out wakes; 0: wakes none
 };
 
 /// The background alone.
@@ -53,9 +53,9 @@ struct tbench_parameters {
     std::size_t clients = 4;
     nanoseconds client_work = 15'000;
     nanoseconds server_work = 20'000;
-    nanoseconds think = 150'000;          ///< pause of a client between requests; 0: none
-    nanoseconds timeout = 200'000'000;    ///< of the time-out that goes with the requests of a client
-    double answered = 0.99;               ///< share of the time-outs that are cancelled
+    nanoseconds think = 150'000;        ///< pause of a client between requests; 0: none
+    nanoseconds timeout = 200'000'000;  ///< of the time-out that goes with the requests of a client
+    double answered = 0.99;             ///< share of the time-outs that are cancelled
 };
 workload make_tbench(const machine& hardware, const tbench_parameters& parameters = {});
 
@@ -63,10 +63,10 @@ workload make_tbench(const machine& hardware, const tbench_parameters& parameter
 struct schbench_parameters {
     idle_background background;
     std::size_t messengers = 2;
-    std::size_t workers = 0;              ///< of each messenger; 0: half as many as there are CPUs, at least one
-    nanoseconds period = 30'000'000;      ///< of a messenger
-    nanoseconds work = 25'000'000;        ///< of a worker, each time
-    nanoseconds message = 5'000;          ///< work for each message
+    std::size_t workers = 0;          ///< of each messenger; 0: half as many as there are CPUs, at least one
+    nanoseconds period = 30'000'000;  ///< of a messenger
+    nanoseconds work = 25'000'000;    ///< of a worker, each time
+    nanoseconds message = 5'000;      ///< work for each message
 };
 workload make_schbench(const machine& hardware, const schbench_parameters& parameters = {});
 
@@ -76,13 +76,13 @@ workload make_schbench(const machine& hardware, const schbench_parameters& param
 struct ilb_parameters {
     std::size_t first_job = 4;
     std::size_t jobs = 4;
-    std::size_t driver = 10;              ///< index of the CPU on which the timers are queued
+    std::size_t driver = 10;  ///< index of the CPU on which the timers are queued
     std::size_t balancer = 15;
-    nanoseconds job_run = 90'000'000;     ///< a job runs, and waits a little for its disk: about 5 % asleep
+    nanoseconds job_run = 90'000'000;  ///< a job runs, and waits a little for its disk: about 5 % asleep
     nanoseconds job_wait = 4'500'000;
     nanoseconds timer_period = 1'000'000;  ///< re-armed from its handler, for the next tick each time
     nanoseconds handler = 3'000;
-    double balancer_busy = 0.95;          ///< share of time for which the balancer is awake
+    double balancer_busy = 0.95;  ///< share of time for which the balancer is awake
 };
 workload make_ilb_2009(const machine& hardware, const ilb_parameters& parameters = {});
 
@@ -90,7 +90,7 @@ workload make_ilb_2009(const machine& hardware, const ilb_parameters& parameters
 /// hmp-kick. Each runs long, sleeps shortly, and is on its little CPU again.
 struct heavy_parameters {
     idle_background background;
-    std::size_t tasks = 0;                ///< 0: one for each CPU of the lowest capacity
+    std::size_t tasks = 0;  ///< 0: one for each CPU of the lowest capacity
     nanoseconds work = 40'000'000;
     nanoseconds sleep = 20'000'000;
 };
@@ -99,11 +99,11 @@ workload make_heavy_on_little(const machine& hardware, const heavy_parameters& p
 /// Network-like time-outs: armed all the time on every CPU, of which 99 in 100 are cancelled long
 /// before they would fire.
 struct enqueue_parameters {
-    std::size_t per_cpu = 4;              ///< timers that are armed at a time
+    std::size_t per_cpu = 4;  ///< timers that are armed at a time
     nanoseconds timeout = 200'000'000;
     double cancelled = 0.99;
     nanoseconds handler = 3'000;
-    double busy_share = 0.25;             ///< of the CPUs that run a task most of the time
+    double busy_share = 0.25;  ///< of the CPUs that run a task most of the time
 };
 workload make_enqueue_99(const machine& hardware, const enqueue_parameters& parameters = {});
 

@@ -117,8 +117,10 @@ void recorded_cpus::line(const trace_event& e) {
     cpu& c = cpus_[e.cpu];
     recorded_cpu& r = into_.cpus[e.cpu];
     ++r.lines;
-    if (c.now == state::unknown) first_line(c, e);
-    else if ((e.kind == trace_kind::switch_to ? e.previous : e.pid) != c.pid) came_back(e.cpu, e);
+    if (c.now == state::unknown)
+        first_line(c, e);
+    else if ((e.kind == trace_kind::switch_to ? e.previous : e.pid) != c.pid)
+        came_back(e.cpu, e);
     c.last = e.time;
 
     switch (e.kind) {
@@ -149,8 +151,10 @@ void recorded_cpus::line(const trace_event& e) {
                 begin_stretch(c, e.time);
                 enter(c, state::task, e.time);
             }
-            if (e.next == 0) ++r.stays;
-            else c.tick_stopped = false;
+            if (e.next == 0)
+                ++r.stays;
+            else
+                c.tick_stopped = false;
             c.pid = e.next;
             c.in_migration = e.next_name.starts_with("migration/");
             break;

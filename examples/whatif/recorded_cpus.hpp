@@ -29,18 +29,18 @@ private:
     enum class state : std::uint8_t { unknown, unknown_idle, idle, asleep, task };
     struct cpu {
         state now = state::unknown;
-        nanoseconds since = 0;       ///< that it is in this state
-        nanoseconds last = 0;        ///< its last line
+        nanoseconds since = 0;  ///< that it is in this state
+        nanoseconds last = 0;   ///< its last line
         std::uint64_t pid = 0;
-        bool in_migration = false;   ///< the task is the one that takes a CPU down
-        nanoseconds woke = forever;  ///< first sign of life since it was asleep
-        nanoseconds handlers = 0;    ///< since then
-        nanoseconds stretch = 0;     ///< begin of the stretch of tasks
+        bool in_migration = false;    ///< the task is the one that takes a CPU down
+        nanoseconds woke = forever;   ///< first sign of life since it was asleep
+        nanoseconds handlers = 0;     ///< since then
+        nanoseconds stretch = 0;      ///< begin of the stretch of tasks
         bool waits_for_tick = false;  ///< it waits, or just did, with its tick running
-        bool ticked = false;         ///< since it began to wait
-        bool tick_stopped = true;    ///< those that sleep when the window opens have theirs stopped, mostly
+        bool ticked = false;          ///< since it began to wait
+        bool tick_stopped = true;     ///< those that sleep when the window opens have theirs stopped, mostly
         bool unavailable = false;
-        bool was_offline = false;    ///< since it became unavailable
+        bool was_offline = false;  ///< since it became unavailable
         nanoseconds unavailable_since = 0;
     };
 
@@ -53,7 +53,9 @@ private:
     void came_back(std::size_t index, const trace_event& e);
     void available(std::size_t index, nanoseconds time);
     using plug_kind = enum plug_event::what;
-    void plug(plug_kind what, std::size_t index, nanoseconds at) { into_.load.plugs.push_back({what, index, at}); }
+    void plug(plug_kind what, std::size_t index, nanoseconds at) {
+        into_.load.plugs.push_back({what, index, at});
+    }
 
     std::vector<cpu> cpus_;
     recording& into_;

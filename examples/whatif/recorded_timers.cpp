@@ -93,8 +93,10 @@ void recorded_timers::start(const trace_event& e, bool precise) {
             recorded_kind& from = counts(timer.guess);
             recorded_kind& to = into_.timers[index(kind)];
             --from.armed_before, ++to.armed_before;
-            if (r.ran != forever) --from.expired, ++to.expired;
-            else --from.cancelled, ++to.cancelled;
+            if (r.ran != forever)
+                --from.expired, ++to.expired;
+            else
+                --from.cancelled, ++to.cancelled;
             r.timer.kind = kind;
             r.kind_known = true;
         }
@@ -199,7 +201,8 @@ void recorded_timers::expire(const trace_event& e, bool precise) {
     c.handlers.push_back({e.timer, precise, r, e.time, 0});
 }
 
-/// The time stamp of an expiry is never before its time: the least difference is nearest to that of the clocks.
+/// The time stamp of an expiry is never before its time: the least difference is nearest to that of the
+/// clocks.
 void recorded_timers::learn_clock(const trace_event& e) {
     const bool precise = e.kind == trace_kind::hrtimer_enter;
     const std::uint64_t monotonic = precise ? e.now : jiffies_to_monotonic(e.now);
@@ -280,15 +283,19 @@ void recorded_timers::guess_kinds() {
         recorded_kind& from = counts(i);
         recorded_kind& to = into_.timers[index(kind)];
         --from.armed_before, ++to.armed_before;
-        if (r.ran != forever) --from.expired, ++to.expired;
-        else --from.cancelled, ++to.cancelled;
+        if (r.ran != forever)
+            --from.expired, ++to.expired;
+        else
+            --from.cancelled, ++to.cancelled;
         r.timer.kind = kind;
     }
 }
 
 double recorded_timers::hertz() const noexcept {
-    if (first_jiffy_at_ == forever || last_jiffy_ < first_jiffy_ + 100 || last_jiffy_at_ <= first_jiffy_at_) return 0;
-    return static_cast<double>(last_jiffy_ - first_jiffy_) * 1e9 / static_cast<double>(last_jiffy_at_ - first_jiffy_at_);
+    if (first_jiffy_at_ == forever || last_jiffy_ < first_jiffy_ + 100 || last_jiffy_at_ <= first_jiffy_at_)
+        return 0;
+    return static_cast<double>(last_jiffy_ - first_jiffy_) * 1e9 /
+           static_cast<double>(last_jiffy_at_ - first_jiffy_at_);
 }
 
 void recorded_timers::finish(nanoseconds begin, nanoseconds end) {
@@ -318,9 +325,12 @@ void recorded_timers::finish(nanoseconds begin, nanoseconds end) {
         if (!r.before) timer.armed = of_stamp(timer.armed);
         if (timer.cancelled != forever) timer.cancelled = of_stamp(timer.cancelled);
         const std::int64_t due = static_cast<std::int64_t>(r.due) - zero;
-        if (timer.kind == timer_kind::precise && r.ran != forever) timer.expires = of_stamp(r.ran);
-        else if (!r.due_known) timer.expires = into_.load.length;
-        else timer.expires = due < 0 ? 0 : static_cast<nanoseconds>(due);
+        if (timer.kind == timer_kind::precise && r.ran != forever)
+            timer.expires = of_stamp(r.ran);
+        else if (!r.due_known)
+            timer.expires = into_.load.length;
+        else
+            timer.expires = due < 0 ? 0 : static_cast<nanoseconds>(due);
         timer.expires = std::clamp(timer.expires, timer.armed, longest_run);
         into_.load.recorded_timers.push_back(timer);
     }

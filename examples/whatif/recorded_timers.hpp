@@ -37,20 +37,20 @@ public:
 private:
     static constexpr std::size_t none = SIZE_MAX;
     struct record {
-        recorded_timer timer;            ///< times are time stamps
-        std::uint64_t due = 0;           ///< CLOCK_MONOTONIC
-        std::uint64_t function = 0;      ///< of those whose kind must be guessed
+        recorded_timer timer;        ///< times are time stamps
+        std::uint64_t due = 0;       ///< CLOCK_MONOTONIC
+        std::uint64_t function = 0;  ///< of those whose kind must be guessed
         bool due_known = true;
         bool before = false;
         bool kind_known = true;
-        nanoseconds ran = forever;       ///< time stamp
+        nanoseconds ran = forever;  ///< time stamp
     };
     struct live {
-        std::size_t armed = none;        ///< its record while it is armed
-        std::size_t unsure = none;       ///< its record while it was cancelled, or is about to expire
-        nanoseconds since = 0;           ///< when that was
-        std::size_t cpu = 0;             ///< and where
-        std::size_t guess = none;        ///< a record whose kind its next start tells
+        std::size_t armed = none;   ///< its record while it is armed
+        std::size_t unsure = none;  ///< its record while it was cancelled, or is about to expire
+        nanoseconds since = 0;      ///< when that was
+        std::size_t cpu = 0;        ///< and where
+        std::size_t guess = none;   ///< a record whose kind its next start tells
         bool tick = false;
     };
     struct handler {
@@ -62,7 +62,7 @@ private:
     };
     struct cpu {
         std::vector<handler> handlers;
-        std::size_t remote_of = none;    ///< whose timers it runs just now
+        std::size_t remote_of = none;  ///< whose timers it runs just now
     };
 
     using table = std::unordered_map<std::uint64_t, live>;
@@ -89,7 +89,7 @@ private:
     std::unordered_map<std::uint64_t, std::array<std::uint64_t, 4>> kinds_of_;  ///< by hash of the function
     histogram late_;
     bool has_offset_ = false;
-    std::int64_t jiffy_offset_ = 0;      ///< for recordings without precise timers
+    std::int64_t jiffy_offset_ = 0;  ///< for recordings without precise timers
     bool has_jiffy_offset_ = false;
     std::uint64_t first_jiffy_ = 0, last_jiffy_ = 0;
     nanoseconds first_jiffy_at_ = forever, last_jiffy_at_ = 0;

@@ -28,9 +28,13 @@ std::uint64_t sum(const std::vector<recorded_cpu>& cpus, std::uint64_t recorded_
 }  // namespace
 
 std::uint64_t recording::wakeups() const noexcept { return sum(cpus, &recorded_cpu::wakeups); }
-std::uint64_t recording::kept_tick_wakeups() const noexcept { return sum(cpus, &recorded_cpu::kept_tick_wakeups); }
+std::uint64_t recording::kept_tick_wakeups() const noexcept {
+    return sum(cpus, &recorded_cpu::kept_tick_wakeups);
+}
 std::uint64_t recording::own_expiries() const noexcept { return sum(cpus, &recorded_cpu::own_expiries); }
-std::uint64_t recording::remote_expiries() const noexcept { return sum(cpus, &recorded_cpu::remote_expiries); }
+std::uint64_t recording::remote_expiries() const noexcept {
+    return sum(cpus, &recorded_cpu::remote_expiries);
+}
 
 recording read_recording(std::istream& in, const std::string& file, const machine& hardware) {
     recording read;
@@ -49,7 +53,8 @@ recording read_recording(std::istream& in, const std::string& file, const machin
             e->time = end;
         }
         end = e->time;
-        if (end - begin > longest) source.fail(fmt::format("{} s", end / 1'000'000'000), "a recording of at most 2 days");
+        if (end - begin > longest)
+            source.fail(fmt::format("{} s", end / 1'000'000'000), "a recording of at most 2 days");
         ++read.lines;
         read.events += e->kind != trace_kind::other ? 1 : 0;
         clocks.line(*e);
@@ -61,8 +66,9 @@ recording read_recording(std::istream& in, const std::string& file, const machin
     read.window = end - begin;
     timers.finish(begin, end);
     if (const double hertz = timers.hertz(); hertz != 0 && std::abs(hertz / hardware.hertz - 1) > 0.1)
-        throw tmigr::input_error(fmt::format("about {:.0f} ticks a second", hertz),
-                                 fmt::format("a recording of a kernel with {} ticks a second", hardware.hertz), file);
+        throw tmigr::input_error(
+            fmt::format("about {:.0f} ticks a second", hertz),
+            fmt::format("a recording of a kernel with {} ticks a second", hardware.hertz), file);
     return read;
 }
 

@@ -25,14 +25,15 @@ namespace {
 constexpr std::int64_t longest_us = 86'400'000'000;  // a day
 constexpr std::int64_t most_instances = 4096;
 constexpr std::size_t most_tasks = 65536;
-constexpr std::size_t most_phases = 100'000;        // of a task
+constexpr std::size_t most_phases = 100'000;  // of a task
 constexpr std::size_t most_phases_of_all = 4'000'000;
 constexpr std::int64_t most_loops = std::numeric_limits<std::int32_t>::max();
 
-constexpr std::array<std::string_view, 6> without_effect{"priority",  "util_min",       "util_max",
-                                                          "taskgroup", "nodes_membind", "policy"};
-constexpr std::array<std::string_view, 12> unsupported{"lock",    "unlock", "wait",  "signal", "broad", "sync",
-                                                       "barrier", "fork",   "yield", "mem",    "iorun", "sig_and_wait"};
+constexpr std::array<std::string_view, 6> without_effect{"priority",  "util_min",      "util_max",
+                                                         "taskgroup", "nodes_membind", "policy"};
+constexpr std::array<std::string_view, 12> unsupported{"lock",  "unlock", "wait",    "signal",
+                                                       "broad", "sync",   "barrier", "fork",
+                                                       "yield", "mem",    "iorun",   "sig_and_wait"};
 
 /// `run3` is an event `run`: what is left without digits at the end.
 std::string_view event_of(std::string_view name) {
@@ -41,21 +42,23 @@ std::string_view event_of(std::string_view name) {
 }
 
 nanoseconds microseconds(const json_value& value, std::string_view what) {
-    return static_cast<nanoseconds>(value.integer(0, longest_us, fmt::format("{} in microseconds", what))) * 1000;
+    return static_cast<nanoseconds>(value.integer(0, longest_us, fmt::format("{} in microseconds", what))) *
+           1000;
 }
 
 /// A task as the file has it, before instances are made of it.
 struct thread {
     std::string name;
     const json_value* from = nullptr;
-    std::size_t first = 0;      ///< index of its first instance
+    std::size_t first = 0;  ///< index of its first instance
     std::size_t instances = 1;
     std::vector<std::size_t> allowed;
 };
 
 class reader {
 public:
-    reader(const json_document& document, const machine& hardware) : document_(document), hardware_(hardware) {}
+    reader(const json_document& document, const machine& hardware)
+        : document_(document), hardware_(hardware) {}
 
     workload read() && {
         const json_value& root = document_.root();
@@ -76,8 +79,9 @@ public:
 private:
     void read_global(const json_value& global) {
         global.object("global");
-        global.only({"duration", "calibration", "default_policy", "pi_enabled", "lock_pages", "logdir", "log_basename",
-                     "log_size", "ftrace", "gnuplot", "io_device", "mem_buffer_size", "cumulative_slack"});
+        global.only({"duration", "calibration", "default_policy", "pi_enabled", "lock_pages", "logdir",
+                     "log_basename", "log_size", "ftrace", "gnuplot", "io_device", "mem_buffer_size",
+                     "cumulative_slack"});
         if (const json_value* const policy = global.find("default_policy")) check_policy(*policy);
         if (const json_value* const duration = global.find("duration")) {
             const std::int64_t seconds = duration->integer(-1, 86400, "duration in seconds");
@@ -88,8 +92,10 @@ private:
 
     static void check_policy(const json_value& policy) {
         const std::string& name = policy.string("a scheduling policy");
-        if (name == "SCHED_DEADLINE") policy.fail("a policy other than SCHED_DEADLINE, which is not supported");
-        for (const std::string_view known : {"SCHED_OTHER", "SCHED_IDLE", "SCHED_BATCH", "SCHED_RR", "SCHED_FIFO"})
+        if (name == "SCHED_DEADLINE")
+            policy.fail("a policy other than SCHED_DEADLINE, which is not supported");
+        for (const std::string_view known :
+             {"SCHED_OTHER", "SCHED_IDLE", "SCHED_BATCH", "SCHED_RR", "SCHED_FIFO"})
             if (name == known) return;
         policy.fail("SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_RR or SCHED_FIFO");
     }
@@ -97,7 +103,8 @@ private:
     /// Names, instances and CPUs first: events refer to tasks that come later.
     void note(const std::string& name, const json_value& from) {
         from.object("a task");
-        if (name.empty() || name.size() > 64) document_.root().at("tasks", "").fail_name(name, "a task's name of 1 to 64 bytes");
+        if (name.empty() || name.size() > 64)
+            document_.root().at("tasks", "").fail_name(name, "a task's name of 1 to 64 bytes");
         thread each;
         each.name = name;
         each.from = &from;
@@ -112,7 +119,8 @@ private:
                 const auto id = static_cast<std::uint64_t>(cpu.integer(0, tmigr::max_cpu_id, "a CPU"));
                 try {
                     const std::size_t index = cpu_index(id, hardware_);
-                    if (std::ranges::find(each.allowed, index) != each.allowed.end()) cpu.fail("each CPU once");
+                    if (std::ranges::find(each.allowed, index) != each.allowed.end())
+                        cpu.fail("each CPU once");
                     each.allowed.push_back(index);
                 } catch (const tmigr::input_error& error) {
                     if (!error.file().empty()) throw;
@@ -145,7 +153,9 @@ private:
                     value.fail_name("cpus", "no CPUs of a phase: only a task as a whole can be pinned");
                 std::int64_t times = loops_of(value, 1);
                 if (times < 0) {
-                    if (all.size() != 1) value.at("loop", "").fail("a phase that ends: only one without others may go on for ever");
+                    if (all.size() != 1)
+                        value.at("loop", "")
+                            .fail("a phase that ends: only one without others may go on for ever");
                     plan.rounds = 0;
                     times = 1;
                 }
@@ -157,14 +167,16 @@ private:
             add_events(each, from, plan, true);
         }
         if (plan.phases.empty()) from.fail("a task with at least one event");
-        if (plan.rounds != 1 && !takes_time(plan)) from.fail("a task that runs, sleeps or waits for its timer in every round");
+        if (plan.rounds != 1 && !takes_time(plan))
+            from.fail("a task that runs, sleeps or waits for its timer in every round");
         put(each, plan);
     }
 
     void put(const thread& each, task_plan& plan) {
         phases_ += plan.phases.size() * each.instances;
         if (phases_ > most_phases_of_all)
-            each.from->fail(fmt::format("at most {} events in all tasks, loops of phases written out", most_phases_of_all));
+            each.from->fail(fmt::format("at most {} events in all tasks, loops of phases written out",
+                                        most_phases_of_all));
         for (std::size_t i = 0; i < each.instances; ++i) {
             task_plan instance = plan;
             // rt-app's own names: the name, the number of the thread.
@@ -192,8 +204,10 @@ private:
     void repeat(const json_value& from, task_plan& plan, std::size_t begin, std::int64_t times) {
         const std::size_t events = plan.phases.size() - begin;
         if (times == 0) plan.phases.resize(begin, run{0});
-        if (events != 0 && static_cast<std::size_t>(times) > (most_phases - std::min(begin, most_phases)) / events)
-            from.at("loop", "").fail(fmt::format("phases with at most {} events in all, loops written out", most_phases));
+        if (events != 0 &&
+            static_cast<std::size_t>(times) > (most_phases - std::min(begin, most_phases)) / events)
+            from.at("loop", "")
+                .fail(fmt::format("phases with at most {} events in all, loops written out", most_phases));
         plan.phases.reserve(begin + events * static_cast<std::size_t>(times));
         for (std::int64_t i = 1; i < times; ++i)
             for (std::size_t e = 0; e < events; ++e) plan.phases.push_back(phase{plan.phases[begin + e]});
@@ -208,7 +222,8 @@ private:
         for (const auto& [name, value] : from.object("a phase")) {
             if (name == "policy") check_policy(value);
             if (is_property(name) && (of_task || (name != "instance" && name != "delay"))) continue;
-            if (plan.phases.size() == most_phases) value.fail(fmt::format("at most {} events in a task", most_phases));
+            if (plan.phases.size() == most_phases)
+                value.fail(fmt::format("at most {} events in a task", most_phases));
             const std::string_view event = event_of(name);
             if (event == "run") {
                 plan.phases.emplace_back(run{microseconds(value, "run")});
@@ -225,11 +240,14 @@ private:
             } else if (event == "resume") {
                 plan.phases.emplace_back(wake_task{task_named(value)});
             } else if (std::ranges::find(unsupported, event) != unsupported.end()) {
-                from.fail_name(name, "run, runtime, sleep, timer, suspend or resume; this event of rt-app is not supported");
+                from.fail_name(
+                    name,
+                    "run, runtime, sleep, timer, suspend or resume; this event of rt-app is not supported");
             } else if (name.starts_with("dl-") || name == "period" || name == "deadline") {
                 from.fail_name(name, "no SCHED_DEADLINE, which is not supported");
             } else {
-                from.fail_name(name, of_task ? "a property or an event of a task" : "a property or an event of a phase");
+                from.fail_name(
+                    name, of_task ? "a property or an event of a task" : "a property or an event of a phase");
             }
         }
     }
@@ -245,12 +263,14 @@ private:
             if (const std::string& name = mode->string("mode"); name != "relative" && name != "absolute")
                 mode->fail("relative or absolute");
         if (period_ != 0 && period_ != time)
-            period.fail(fmt::format("one period for all timers of a task, {} us as before", static_cast<double>(period_) / 1000));
+            period.fail(fmt::format("one period for all timers of a task, {} us as before",
+                                    static_cast<double>(period_) / 1000));
         period_ = time;
         plan.phases.emplace_back(sleep_until_period{time});
     }
 
-    nanoseconds work_of(const thread& each, const json_value& from, std::string_view name, nanoseconds time) const {
+    nanoseconds work_of(const thread& each, const json_value& from, std::string_view name,
+                        nanoseconds time) const {
         const auto cpus = hardware_.cpus.cpus();
         const unsigned capacity = each.allowed.empty() ? cpus[0].capacity : cpus[each.allowed[0]].capacity;
         const auto differs = [&](std::size_t i) { return cpus[i].capacity != capacity; };

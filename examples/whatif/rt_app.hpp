@@ -24,9 +24,9 @@ namespace whatif {
 ///  - `suspend` waits until some task does `resume` with this task's name, which must have one instance.
 ///  - A phase that loops for ever (-1) must be the only one, a task's number of phases written out at most
 ///    100,000.
-/// Without effect here: `policy` (SCHED_DEADLINE is refused), `priority`, `util_min`, `util_max`, `taskgroup`,
-/// `nodes_membind`, and what `global` says of calibration, memory and logs.
-/// Everything else is refused: locks, condition variables, barriers, forks, I/O and memory events, CPUs of a phase.
+/// Without effect here: `policy` (SCHED_DEADLINE is refused), `priority`, `util_min`, `util_max`,
+/// `taskgroup`, `nodes_membind`, and what `global` says of calibration, memory and logs. Everything else is
+/// refused: locks, condition variables, barriers, forks, I/O and memory events, CPUs of a phase.
 ///
 /// Throws `tmigr::input_error` with file and line.
 workload read_rt_app(std::istream& in, const std::string& file, const machine& hardware);

@@ -50,7 +50,8 @@ trace_kind kind_of(std::string_view name) {
     return found == kinds.end() ? trace_kind::other : found->kind;
 }
 
-/// The value behind the first ` KEY=` (`last`: the last one) up to the next blank; no data where there is none.
+/// The value behind the first ` KEY=` (`last`: the last one) up to the next blank; no data where there is
+/// none.
 std::string_view value_of(std::string_view fields, std::string_view key, bool last = false) {
     std::size_t at = last ? fields.rfind(key) : fields.find(key);
     const auto begins = [&](std::size_t p) { return p == 0 || tmigr::detail::is_blank(fields[p - 1]); };
@@ -89,7 +90,8 @@ void trace_source::fail(std::string_view value, std::string expected) const {
 
 std::size_t trace_source::index_of(std::string_view cpu) const {
     const auto id = parse_number<std::uint64_t>(cpu, 0, most);
-    if (!id || *id >= index_.size() || index_[*id] == nobody) fail(cpu, "the number of a CPU of this machine");
+    if (!id || *id >= index_.size() || index_[*id] == nobody)
+        fail(cpu, "the number of a CPU of this machine");
     return index_[*id];
 }
 
@@ -106,8 +108,8 @@ std::optional<trace_event> trace_source::next() {
         const status got = lines_.next(line);
         ++number_;
         if (got == status::too_long)
-            fail(line.substr(0, 60), "a line of at most " +
-                                         std::to_string(tmigr::detail::block_reader::longest_line) + " bytes");
+            fail(line.substr(0, 60),
+                 "a line of at most " + std::to_string(tmigr::detail::block_reader::longest_line) + " bytes");
         if (got == status::unreadable) fail("", "a readable file");
         if (got == status::end) {
             if (!any_) throw tmigr::input_error("no line of ftrace text", "a trace in text form", file_);
@@ -117,7 +119,8 @@ std::optional<trace_event> trace_source::next() {
         const std::string_view bare = tmigr::detail::without_blanks_before(line);
         if (bare.starts_with("CPU:") && line.find("[LOST ") != line.npos)
             fail(line, "a recording without gaps: lines were lost here");
-        if (bare.empty() || bare.front() == '#' || bare.starts_with("cpus=") || bare.starts_with("version ")) continue;
+        if (bare.empty() || bare.front() == '#' || bare.starts_with("cpus=") || bare.starts_with("version "))
+            continue;
         const auto parts = tmigr::detail::split_ftrace_line(line);
         if (!parts) {
             // The last line of a copy that was cut short is no error.
@@ -147,7 +150,8 @@ trace_event trace_source::event_of(const tmigr::detail::ftrace_line& parts) {
     const std::string_view fields = parts.fields;
     const auto value = [&](std::string_view key) {
         const std::string_view text = value_of(fields, key);
-        if (text.data() == nullptr) fail(fields, "the field " + std::string{key} + " in " + std::string{parts.event});
+        if (text.data() == nullptr)
+            fail(fields, "the field " + std::string{key} + " in " + std::string{parts.event});
         return text;
     };
     const auto pointer = [&](std::string_view key) {
@@ -176,9 +180,7 @@ trace_event trace_source::event_of(const tmigr::detail::ftrace_line& parts) {
             break;
         case trace_kind::timer_init:
         case trace_kind::timer_cancel:
-        case trace_kind::timer_exit:
-            e.timer = pointer("timer=");
-            break;
+        case trace_kind::timer_exit: e.timer = pointer("timer="); break;
         case trace_kind::hrtimer_start:
             e.timer = pointer("hrtimer=");
             e.function = value("function=");
@@ -195,9 +197,7 @@ trace_event trace_source::event_of(const tmigr::detail::ftrace_line& parts) {
             break;
         case trace_kind::hrtimer_init:
         case trace_kind::hrtimer_cancel:
-        case trace_kind::hrtimer_exit:
-            e.timer = pointer("hrtimer=");
-            break;
+        case trace_kind::hrtimer_exit: e.timer = pointer("hrtimer="); break;
         case trace_kind::idle_enter:
             // -1 as unsigned 32 bit is the way out.
             if (numeric("state=") >= 0xffffffffu) e.kind = trace_kind::idle_exit;
@@ -220,9 +220,7 @@ trace_event trace_source::event_of(const tmigr::detail::ftrace_line& parts) {
         }
         case trace_kind::available:
         case trace_kind::unavailable:
-        case trace_kind::remote:
-            e.other_cpu = index_of(value("cpu="));
-            break;
+        case trace_kind::remote: e.other_cpu = index_of(value("cpu=")); break;
         case trace_kind::tick_stop:
             if (numeric("success=") == 0) e.kind = trace_kind::other;
             break;

@@ -19,29 +19,42 @@ namespace whatif {
 /// The events of a Linux trace that a workload is made of.
 enum class trace_kind : std::uint8_t {
     other,  ///< something else; only its CPU and time count
-    timer_init, timer_start, timer_cancel, timer_enter, timer_exit,
-    hrtimer_init, hrtimer_start, hrtimer_cancel, hrtimer_enter, hrtimer_exit,
-    idle_enter, idle_exit, tick_stop, switch_to,
-    available, unavailable, remote,  ///< of the timer-migration tree
+    timer_init,
+    timer_start,
+    timer_cancel,
+    timer_enter,
+    timer_exit,
+    hrtimer_init,
+    hrtimer_start,
+    hrtimer_cancel,
+    hrtimer_enter,
+    hrtimer_exit,
+    idle_enter,
+    idle_exit,
+    tick_stop,
+    switch_to,
+    available,
+    unavailable,
+    remote,  ///< of the timer-migration tree
 };
 
 /// One line. Which members hold something depends on the kind; views hold until the next line.
 struct trace_event {
     trace_kind kind = trace_kind::other;
-    std::size_t cpu = 0;              ///< index of the CPU that printed it
-    std::size_t other_cpu = 0;        ///< index: `cpu=` of a start, whose timers a remote expiry is about
-    nanoseconds time = 0;             ///< time stamp
-    std::uint64_t pid = 0;            ///< of the line; 0 is the idle task
-    std::uint64_t timer = 0;          ///< hashed address
+    std::size_t cpu = 0;        ///< index of the CPU that printed it
+    std::size_t other_cpu = 0;  ///< index: `cpu=` of a start, whose timers a remote expiry is about
+    nanoseconds time = 0;       ///< time stamp
+    std::uint64_t pid = 0;      ///< of the line; 0 is the idle task
+    std::uint64_t timer = 0;    ///< hashed address
     std::string_view function;
-    std::uint64_t expires = 0;        ///< jiffies (of the bucket), or nanoseconds
-    std::uint64_t now = 0;            ///< jiffies or nanoseconds
-    std::uint64_t base = 0;           ///< baseclk, jiffies
+    std::uint64_t expires = 0;  ///< jiffies (of the bucket), or nanoseconds
+    std::uint64_t now = 0;      ///< jiffies or nanoseconds
+    std::uint64_t base = 0;     ///< baseclk, jiffies
     timer_kind flags = timer_kind::global;
-    bool has_was_armed = false;       ///< kernels that say so print no cancel for a move or an expiry
+    bool has_was_armed = false;  ///< kernels that say so print no cancel for a move or an expiry
     bool was_armed = false;
-    std::uint64_t previous = 0;       ///< pid
-    std::uint64_t next = 0;           ///< pid
+    std::uint64_t previous = 0;  ///< pid
+    std::uint64_t next = 0;      ///< pid
     std::string_view next_name;
 };
 

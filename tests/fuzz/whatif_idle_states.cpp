@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Any text is either a file of idle states, after which every CPU has a sound table, or an input_error that names
-// its file, after which the machine is what it was.
+// Any text is either a file of idle states, after which every CPU has a sound table, or an input_error that
+// names its file, after which the machine is what it was.
 #include "idle_states.hpp"
 
 #include <cstddef>

@@ -35,7 +35,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                 if (const auto* const r = std::get_if<whatif::run>(&phase)) round += r->work;
                 if (const auto* const s = std::get_if<whatif::sleep_for>(&phase)) round += s->length;
                 if (const auto* const s = std::get_if<whatif::sleep_until_period>(&phase)) round += s->period;
-                if (const auto* const w = std::get_if<whatif::wake_task>(&phase)) require(w->task < load.tasks.size());
+                if (const auto* const w = std::get_if<whatif::wake_task>(&phase))
+                    require(w->task < load.tasks.size());
             }
             require(task.rounds == 1 || round != 0);
         }

@@ -35,11 +35,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         whatif::nanoseconds before = 0;
         for (const whatif::recorded_timer& timer : r.load.recorded_timers) {
             require(timer.cpu < hardware.size() && timer.armed >= before && timer.armed <= r.load.length);
-            require(timer.expires >= timer.armed && timer.cancelled >= timer.armed && timer.handler <= r.window);
+            require(timer.expires >= timer.armed && timer.cancelled >= timer.armed &&
+                    timer.handler <= r.window);
             before = timer.armed;
         }
         for (const whatif::recorded_cpu& cpu : r.cpus) {
-            require(cpu.in_tasks + cpu.in_idle_task + cpu.asleep + cpu.served_in_idle + cpu.offline == r.window);
+            require(cpu.in_tasks + cpu.in_idle_task + cpu.asleep + cpu.served_in_idle + cpu.offline ==
+                    r.window);
             run += cpu.own_expiries + cpu.remote_expiries + cpu.precise_expiries;
         }
         require(run == expired);
@@ -49,7 +51,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             free_from[busy.cpu] = busy.from + busy.length;
             require(free_from[busy.cpu] <= r.load.length);
         }
-        for (const whatif::plug_event& plug : r.load.plugs) require(plug.cpu < 16 && plug.at <= r.load.length);
+        for (const whatif::plug_event& plug : r.load.plugs)
+            require(plug.cpu < 16 && plug.at <= r.load.length);
     } catch (const tmigr::input_error& error) {
         require(error.file() == "input.trace" && !error.expected().empty());
     }

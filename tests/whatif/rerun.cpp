@@ -102,8 +102,8 @@ TEST_CASE("recordings run again under their own policy do what they did, within 
         how.watch = &kept;
         const result s = simulate(m, r.load, how);
 
-        // Sleeps that a kept tick ended are left out on both sides: the recorded kernels had no idle driver, and
-        // kept ticks for RCU besides, which the model does not know.
+        // Sleeps that a kept tick ended are left out on both sides: the recorded kernels had no idle driver,
+        // and kept ticks for RCU besides, which the model does not know.
         std::uint64_t wakeups = 0, remote = 0, kept_recorded = 0;
         nanoseconds asleep = 0, asleep_recorded = 0;
         for (std::size_t c = 0; c < m.size(); ++c) {
@@ -133,7 +133,8 @@ TEST_CASE("recordings run again under their own policy do what they did, within 
     CHECK(ratio(remote_simulated, remote_recorded) == Approx(1).margin(0.15));
 }
 
-TEST_CASE("without a tree nobody runs timers of others, and the kernel that recorded did", "[whatif][rerun]") {
+TEST_CASE("without a tree nobody runs timers of others, and the kernel that recorded did",
+          "[whatif][rerun]") {
     for (const char* const name : captures) {
         CAPTURE(name);
         const machine m = machine_of(name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-#include "idle_states.hpp"
 #include "rt_app.hpp"
+#include "idle_states.hpp"
 
 #include <support/input.hpp>
 
@@ -35,7 +35,9 @@ std::string text_of(const std::vector<phase>& phases) {
         std::string operator()(const run& p) const { return "run " + std::to_string(p.work); }
         std::string operator()(const sleep_for& p) const { return "sleep " + std::to_string(p.length); }
         std::string operator()(const wait_for& p) const { return "wait " + std::to_string(p.timeout); }
-        std::string operator()(const sleep_until_period& p) const { return "period " + std::to_string(p.period); }
+        std::string operator()(const sleep_until_period& p) const {
+            return "period " + std::to_string(p.period);
+        }
         std::string operator()(const wait_for_wake&) const { return "suspend"; }
         std::string operator()(const wake_task& p) const { return "wake " + std::to_string(p.task); }
     } name;
@@ -95,7 +97,8 @@ TEST_CASE("rt-app: phases and their loops are written out in order", "[whatif][r
 }
 
 TEST_CASE("rt-app: what is wrong or not supported is refused with its place", "[whatif][rt-app]") {
-    const std::string event = "run, runtime, sleep, timer, suspend or resume; this event of rt-app is not supported";
+    const std::string event =
+        "run, runtime, sleep, timer, suspend or resume; this event of rt-app is not supported";
     std::vector<wrong_input> inputs = {
         {"{\n\"task\": {}\n}", 2, "task", "one of tasks, global, resources"},
         {"{}", 1, "{...}", "a file of rt-app: \"tasks\""},
@@ -103,18 +106,23 @@ TEST_CASE("rt-app: what is wrong or not supported is refused with its place", "[
         {"{\"tasks\": {}, \"resources\": {\n\"m\": {}}}", 2, "m",
          "no resources: locks and condition variables are not supported"},
         {"{\"global\": {\n\"durations\": 1}}", 2, "durations",
-         "one of duration, calibration, default_policy, pi_enabled, lock_pages, logdir, log_basename, log_size, "
+         "one of duration, calibration, default_policy, pi_enabled, lock_pages, logdir, log_basename, "
+         "log_size, "
          "ftrace, gnuplot, io_device, mem_buffer_size, cumulative_slack"},
         {"{\"global\": {\n\"duration\": 0}}", 2, "0", "duration in seconds: above 0, or -1 for no end"},
         {"{\"global\": {\n\"default_policy\": \"SCHED_DEADLINE\"}}", 2, "SCHED_DEADLINE",
          "a policy other than SCHED_DEADLINE, which is not supported"},
-        {task("\"policy\": \"EEVDF\""), 3, "EEVDF", "SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_RR or SCHED_FIFO"},
-        {task("\"run\": 1,\n\"run\": 2"), 4, "run", "each name once in an object (run0, run1, ... for several events)"},
+        {task("\"policy\": \"EEVDF\""), 3, "EEVDF",
+         "SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_RR or SCHED_FIFO"},
+        {task("\"run\": 1,\n\"run\": 2"), 4, "run",
+         "each name once in an object (run0, run1, ... for several events)"},
         {task("\"run\": -1"), 3, "-1", "run in microseconds: a whole number from 0 to 86400000000"},
         {task("\"run\": 1.5"), 3, "1.5", "run in microseconds: a whole number from 0 to 86400000000"},
-        {task("\"run\": 86400000001"), 3, "86400000001", "run in microseconds: a whole number from 0 to 86400000000"},
+        {task("\"run\": 86400000001"), 3, "86400000001",
+         "run in microseconds: a whole number from 0 to 86400000000"},
         {task("\"runs\": 1"), 3, "runs", "a property or an event of a task"},
-        {task("\"runtime\": 1"), 3, "runtime", "runtime only in a task whose cpus have one capacity; else run"},
+        {task("\"runtime\": 1"), 3, "runtime",
+         "runtime only in a task whose cpus have one capacity; else run"},
         {task("\"cpus\": [1,2], \"runtime\": 1"), 3, "runtime",
          "runtime only in a task whose cpus have one capacity; else run"},
         {task("\"cpus\": [3]"), 3, "3", "the number of a CPU of this machine"},
@@ -124,11 +132,11 @@ TEST_CASE("rt-app: what is wrong or not supported is refused with its place", "[
         {task("\"timer\": {\"ref\": \"u\"}"), 3, "{...}", "timer: \"period\""},
         {task("\"timer\": {\"ref\": \"u\", \"period\": 0}"), 3, "0", "period: above 0"},
         {task("\"timer\": {\"ref\": \"u\", \"period\": 1, \"mode\": \"x\"}"), 3, "x", "relative or absolute"},
-        {task("\"timer\": {\"ref\": \"a\", \"period\": 1},\n\"timer1\": {\"ref\": \"b\", \"period\": 2}"), 4, "2",
-         "one period for all timers of a task, 1 us as before"},
+        {task("\"timer\": {\"ref\": \"a\", \"period\": 1},\n\"timer1\": {\"ref\": \"b\", \"period\": 2}"), 4,
+         "2", "one period for all timers of a task, 1 us as before"},
         {task("\"run\": 1, \"resume\": \"x\""), 3, "x", "the name of a task"},
-        {"{\"tasks\": {\"a\": {\"run\": 1, \n\"resume\": \"b\"}, \"b\": {\"instance\": 2, \"run\": 1}}}", 2, "b",
-         "the name of a task with one instance that runs"},
+        {"{\"tasks\": {\"a\": {\"run\": 1, \n\"resume\": \"b\"}, \"b\": {\"instance\": 2, \"run\": 1}}}", 2,
+         "b", "the name of a task with one instance that runs"},
         {"{\"tasks\": {\"a\": {\"run\": 1, \n\"resume\": \"b\"}, \"b\": {\"loop\": 0, \"run\": 1}}}", 2, "b",
          "the name of a task with one instance that runs"},
         {task("\"loop\": 3"), 2, "{...}", "a task with at least one event"},
@@ -142,12 +150,13 @@ TEST_CASE("rt-app: what is wrong or not supported is refused with its place", "[
          "a phase that ends: only one without others may go on for ever"},
         {task("\"phases\": { \"p\": {\n\"cpus\": [1], \"run\": 1}}"), 4, "cpus",
          "no CPUs of a phase: only a task as a whole can be pinned"},
-        {task("\"phases\": { \"p\": {\n\"delay\": 1, \"run\": 1}}"), 4, "delay", "a property or an event of a phase"},
+        {task("\"phases\": { \"p\": {\n\"delay\": 1, \"run\": 1}}"), 4, "delay",
+         "a property or an event of a phase"},
         {task("\"phases\": { \"p\": {\"run\": 1}},\n\"run\": 1"), 4, "run",
          "events inside of phases, in a task with phases"},
     };
-    for (const char* const name : {"lock", "unlock", "wait", "signal", "broad", "sync", "barrier", "fork", "yield",
-                                   "mem", "iorun", "lock3"})
+    for (const char* const name : {"lock", "unlock", "wait", "signal", "broad", "sync", "barrier", "fork",
+                                   "yield", "mem", "iorun", "lock3"})
         inputs.push_back({task("\"" + std::string{name} + "\": \"x\""), 3, name, event});
     for (const wrong_input& input : inputs) {
         CAPTURE(input.text);

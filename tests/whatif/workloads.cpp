@@ -127,9 +127,11 @@ TEST_CASE("ilb-2009 is the experiment of 2009", "[whatif][workloads]") {
     const machine m = machine_of(16);
     const workload w = make_workload("ilb-2009", m);
     const auto pinned_to = [&](std::size_t cpu) {
-        return std::ranges::count_if(w.tasks, [&](const task_plan& t) { return t.allowed == std::vector{cpu}; });
+        return std::ranges::count_if(w.tasks,
+                                     [&](const task_plan& t) { return t.allowed == std::vector{cpu}; });
     };
-    for (std::size_t cpu = 0; cpu < 16; ++cpu) CHECK(pinned_to(cpu) == ((cpu >= 4 && cpu < 8) || cpu == 15 ? 1 : 0));
+    for (std::size_t cpu = 0; cpu < 16; ++cpu)
+        CHECK(pinned_to(cpu) == ((cpu >= 4 && cpu < 8) || cpu == 15 ? 1 : 0));
     const auto driver = std::ranges::find_if(
         w.timers, [&](const timer_plan& t) { return t.kind == timer_kind::global && t.period < m.tick(); });
     REQUIRE(driver != w.timers.end());
