@@ -27,5 +27,5 @@ need_packages() {
         apt-get install --quiet=2 --yes --no-install-recommends "${missing[@]}"
 }
 
-build_packages=(g++ cmake ninja-build pkgconf libboost-dev libhwloc-dev libcli11-dev libfmt-dev)
+build_packages=(g++ cmake ninja-build pkgconf libboost-dev libhwloc-dev libcli11-dev libfmt-dev nlohmann-json3-dev)
 test_packages=(catch2 relacy-dev libbenchmark-dev libboost-context-dev spin)

@@ -104,7 +104,7 @@ inline void explain_uncovered(const audit_tree& tree, audit_index c, const audit
         f.parent = tree.groups()[top.parent].id;
         const audit_index below = tree.child_towards(found.top, c);
         const audit_offer& published = below == no_index ? cpu.offer : tree.groups()[below].offer;
-        show(top.emptied, "the last one awake in the group leaves it");
+        show(top.word_empty, "the last one awake leaves the group");
         show(top.offer.at, "what it tells the group above: nothing as early as this expiry");
         show(published.at, published.published_idle ? "the expiry is put into the group, which is idle by now"
                                                     : "the expiry is put into the group");

@@ -59,6 +59,7 @@ struct audit_group {
     std::uint64_t migrator = 0;
     audit_offer offer{};     ///< its own, in its parent
     audit_place word_at{};   ///< of its last line
+    audit_place word_empty{};  ///< of the last one that printed no child active
     audit_place emptied{};   ///< when nobody was awake below any more
     audit_place filled{};    ///< when somebody was again
     audit_place linked{};    ///< of the line that gave it a parent
@@ -127,7 +128,7 @@ public:
             g.live = 0;
             g.offer = {};
             g.active = g.migrator = 0;
-            g.word_at = g.emptied = g.filled = {};
+            g.word_at = g.word_empty = g.emptied = g.filled = {};
         }
         for (audit_cpu& c : cpus_) {
             audit_cpu kept;
@@ -244,6 +245,7 @@ private:
         g.active = word.active;
         g.migrator = word.migrator;
         g.word_at = at_;
+        if (word.active == 0) g.word_empty = at_;
         if (told != g.live) set_live(gi, told);
 
         audit_cpu& p = cpus_[printer];
