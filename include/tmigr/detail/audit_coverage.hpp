@@ -86,6 +86,18 @@ inline audit_coverage coverage_of(const audit_tree& tree, audit_index c) {
     return found;
 }
 
+/// What somebody on the way to sleep put into an idle root after another one had left it as the last.
+inline const audit_offer* published_behind(const audit_tree& tree, audit_index c, audit_index root) {
+    const audit_group& top = tree.groups()[root];
+    const auto behind = [&top](const audit_offer& o) {
+        return o.known && o.published_idle && o.during == audit_walk::sleeping && o.at.line > top.word_empty.line &&
+               o.at.on != top.word_empty.on;
+    };
+    const audit_index below = tree.child_towards(root, c);
+    const audit_offer& into_top = below == no_index ? tree.cpus()[c].offer : tree.groups()[below].offer;
+    return behind(into_top) ? &into_top : nullptr;
+}
+
 /// Names what made an expiry uncovered, and the lines that show it.
 inline void explain_uncovered(const audit_tree& tree, audit_index c, const audit_coverage& found,
                               audit_finding& f) {
@@ -130,15 +142,20 @@ inline void explain_uncovered(const audit_tree& tree, audit_index c, const audit
             f.cause = "the group above holds a later expiry than the group";
         }
     } else {
-        const audit_index leaver = tree.find_cpu(top.emptied.on);
+        const audit_index leaver = tree.find_cpu(top.word_empty.on);
         show(cpu.offer.at, "the expiry is put into the group");
-        show(top.emptied, "the last one awake in the whole tree leaves it");
+        show(top.word_empty, "the last one awake in the whole tree leaves it");
         const bool last_left = leaver != no_index && tree.cpus()[leaver].is == audit_cpu::presence::away &&
-                               tree.cpus()[leaver].idle_at.line >= top.emptied.line;
+                               tree.cpus()[leaver].idle_at.line >= top.word_empty.line;
         if (last_left) {
             f.fault = "K25";
             f.cause = "the last one awake took no part any more, and nobody took over";
             show(tree.cpus()[leaver].idle_at, "it takes part no longer");
+        } else if (const audit_offer* late = published_behind(tree, c, found.top)) {
+            f.fault = "K71";
+            f.cause = "an expiry was published after its CPU had left the group, and behind the back of the last one to "
+                      "leave";
+            show(late->at, "the group's expiry is put into the one above, which is idle by now");
         } else if (cpu.offer.at.line > top.emptied.line && cpu.offer.during == audit_walk::telling) {
             f.fault = "K05";
             f.cause = "a sleeper got a new timer while all were idle, and did not arm for it";

@@ -72,7 +72,7 @@ struct audit_counts {
 /// (without place) for more than `audit_tree::most_groups` groups, else what allocation throws.
 class auditor {
 public:
-    explicit auditor(audit_options options = {}) : options_(options), replay_({pick::first, true, 64}) {}
+    explicit auditor(audit_options options = {}) : options_(options), replay_({pick::first, false, 64}) {}
 
     void add(const ftrace_record& record) {
         const bool is_event = !std::holds_alternative<event::other>(record.event);
@@ -146,6 +146,8 @@ private:
         std::size_t finding = none;
         bool kept = false;
         bool may_be_handed_over = false;
+        audit_index top = no_index;  // as in the coverage, with the next
+        bool late_above = false;
     };
     struct repeat {
         std::uint64_t time = event::never;
@@ -223,11 +225,12 @@ private:
         if (p == no_index) return;
         const audit_cpu& printer = tree_.cpus()[p];
         const bool updates = std::holds_alternative<event::update_events>(record.event);
-        if (printer.served != no_index && !updates) check_told(p);
+        const bool looks_on = std::holds_alternative<event::handle_remote_cpu>(record.event) ||
+                              std::holds_alternative<event::handle_remote>(record.event);
+        // The library looks at the next one, or the next group, before it tells the groups above.
+        if (printer.served != no_index && !updates && !(looks_on && printer.told_up_to != no_index)) check_told(p);
         if (const auto* claim = std::get_if<event::handle_remote_cpu>(&record.event)) count_serve(*claim, printer);
-        const bool looks = updates || std::holds_alternative<event::handle_remote>(record.event) ||
-                           std::holds_alternative<event::handle_remote_cpu>(record.event);
-        if (printer.walk == audit_walk::looking && printer.is == audit_cpu::presence::asleep && !looks) {
+        if (printer.walk == audit_walk::looking && printer.is == audit_cpu::presence::asleep && !updates && !looks_on) {
             ++counts_.looked;
             if (!printer.served_since) ++counts_.looked_for_nothing;
         }
@@ -237,7 +240,9 @@ private:
         const audit_index c = tree_.find_cpu(claim.cpu);
         if (c == no_index) return;
         const audit_cpu& sleeper = tree_.cpus()[c];
-        if (sleeper.offer.known && sleeper.offer.due != event::never) learn_clock(sleeper.offer.due);
+        if (sleeper.offer.known && sleeper.due_known && sleeper.due == sleeper.offer.due && sleeper.due != event::never &&
+            sleeper.walk == audit_walk::none)
+            learn_clock(sleeper.due);
         if (sleeper.leaf == no_index || by.leaf == no_index) return;
         const bool other_node = tree_.groups()[sleeper.leaf].numa != tree_.groups()[by.leaf].numa;
         if (sleeper.leaf == by.leaf)
@@ -257,10 +262,13 @@ private:
         const audit_place claimed = printer.walk_at;
         if (sleeper.leaf == no_index || sleeper.is != audit_cpu::presence::asleep || printer.served == p) return;
         if (sleeper.walk_at.line > claimed.line || sleeper.walk != audit_walk::none) return;
+        // Somebody else told it.
+        if (sleeper.offer.at.line > claimed.line && sleeper.offer.at.on != now_.on) return;
         audit_index g = sleeper.leaf;
         if (printer.told_up_to != no_index) {
             g = tree_.groups()[printer.told_up_to].parent;
             if (tree_.is_live(printer.told_up_to) || g == no_index) return;
+            if (tree_.groups()[printer.told_up_to].offer.at.line > claimed.line) return;
         }
         const audit_group& group = tree_.groups()[g];
         const bool below_told = printer.told_up_to == no_index || quiet_since(printer.told_up_to, claimed.line);
@@ -399,33 +407,45 @@ private:
         jiffy_.add(e.nextevt);
         const audit_index printer = tree_.find_cpu(now_.on);
         if (e.child == no_group || e.nextevt == event::never) return check_repeated_serve(e, printer);
-        const audit_index g = tree_.find_group(e.child), owner = tree_.find_cpu(e.child_evtcpu);
-        if (owner == no_index || tree_.is_live(g)) return;
+        const audit_index g = tree_.find_group(e.child);
+        if (right_owner(g) != nullptr && find_suspect(audit_kind::stale_owner, g) == nullptr)
+            suspect_more({audit_kind::stale_owner, g, e.nextevt, now_, busy_now(), none, true, false, no_index, false});
+    }
+    /// The child that has the expiry which a group offers in the name of a CPU that has none such; null where
+    /// the name is right, or may be.
+    const audit_offer* right_owner(audit_index g) const {
+        const audit_group& group = tree_.groups()[g];
+        const audit_index owner = tree_.find_cpu(group.offer.owner);
+        if (owner == no_index || !group.offer.known || group.offer.due == event::never || group.live != 0) return nullptr;
         const audit_index way = tree_.child_towards(g, owner);
         const bool in_leaf = tree_.cpus()[owner].leaf == g;
-        if (!in_leaf && way == no_index) return;
+        if (!in_leaf && way == no_index) return nullptr;
         const audit_offer& named = in_leaf ? tree_.cpus()[owner].offer : tree_.groups()[way].offer;
-        if (!named.known || named.due == e.nextevt) return;
-        for (const audit_index c : tree_.groups()[g].cpus)
-            if (c != owner && has_offer(tree_.cpus()[c].offer, e.nextevt)) return stale_owner(e, tree_.cpus()[c].offer);
-        for (const audit_index h : tree_.groups()[g].groups)
-            if (h != way && has_offer(tree_.groups()[h].offer, e.nextevt))
-                return stale_owner(e, tree_.groups()[h].offer);
+        if (!named.known || named.due == group.offer.due) return nullptr;
+        for (const audit_index c : group.cpus)
+            if (c != owner && has_offer(tree_.cpus()[c].offer, group.offer.due)) return &tree_.cpus()[c].offer;
+        for (const audit_index h : group.groups)
+            if (h != way && has_offer(tree_.groups()[h].offer, group.offer.due)) return &tree_.groups()[h].offer;
+        return nullptr;
     }
     static bool has_offer(const audit_offer& o, std::uint64_t due) { return o.known && o.due == due; }
-    void stale_owner(const event::update_events& e, const audit_offer& right) {
+    void confirm_owner(suspect& s) {
+        const audit_group& group = tree_.groups()[s.of];
+        const audit_offer* const right = right_owner(s.of);
+        if (right == nullptr || group.parent == no_index) return;
         audit_finding f = made(audit_kind::stale_owner);
         f.fault = "K03";
         f.cause = "two had the same expiry; the one whose timers were run stayed its owner";
-        f.group = e.child;
-        f.parent = e.group;
-        f.cpu = right.owner;
-        f.due = e.nextevt;
-        f.detail = "child_evtcpu=" + std::to_string(e.child_evtcpu) + ", but the expiry is of CPU " +
-                   std::to_string(right.owner);
-        f.evidence.push_back({right.at, "the expiry is put into the group"});
-        f.evidence.push_back({now_, "the group's expiry names a CPU that has none such"});
-        found(std::move(f));
+        f.begin = s.begin;
+        f.group = group.id;
+        f.parent = tree_.groups()[group.parent].id;
+        f.cpu = right->owner;
+        f.due = s.due;
+        f.detail = "child_evtcpu=" + std::to_string(group.offer.owner) + ", but the expiry is of CPU " +
+                   std::to_string(right->owner);
+        f.evidence.push_back({right->at, "the expiry is put into the group"});
+        f.evidence.push_back({group.offer.at, "the group's expiry names a CPU that has none such"});
+        s.finding = found(std::move(f));
     }
     repeats& repeats_of(audit_index c) {
         if (c >= repeats_.size()) repeats_.resize(c + std::size_t{1});
@@ -488,6 +508,14 @@ private:
             if (c != but && tree_.cpus()[c].walk != audit_walk::none) busy.push_back({c, tree_.cpus()[c].walks});
         return busy;
     }
+    void add_busy_below(audit_index g, std::vector<busy_cpu>& busy, std::size_t depth = 0) const {
+        if (depth >= audit_tree::longest_way) return;
+        for (const audit_index c : tree_.groups()[g].cpus) {
+            const audit_cpu& cpu = tree_.cpus()[c];
+            if (cpu.walk == audit_walk::waking || cpu.walk == audit_walk::sleeping) busy.push_back({c, cpu.walks});
+        }
+        for (const audit_index h : tree_.groups()[g].groups) add_busy_below(h, busy, depth + 1);
+    }
     bool still_busy(const busy_cpu& b) const {
         const audit_cpu& cpu = tree_.cpus()[b.cpu];
         if (cpu.walks != b.walks || cpu.walk == audit_walk::none) return false;
@@ -495,10 +523,16 @@ private:
         return !(cpu.walk == audit_walk::looking && cpu.is != audit_cpu::presence::asleep &&
                  now_.time > cpu.walk_at.time + look_takes);
     }
+    static audit_kind about(audit_kind kind) {
+        return kind == audit_kind::idle_untold ? audit_kind::awake_untold : kind;
+    }
     suspect* find_suspect(audit_kind kind, audit_index of) {
         for (suspect& s : suspects_)
-            if (s.of == of && (s.kind == audit_kind::uncovered) == (kind == audit_kind::uncovered)) return &s;
+            if (s.of == of && about(s.kind) == about(kind)) return &s;
         return nullptr;
+    }
+    void suspect_more(suspect&& s) {
+        if (suspects_.size() < most_suspects) suspects_.push_back(std::move(s));
     }
 
     /// Whether a group's parent says of it what is true.
@@ -517,9 +551,9 @@ private:
         if (known != nullptr && known->kind == kind) return;
         if (known != nullptr) {
             end_finding(*known, audit_end::put_right);
-            *known = {kind, g, 0, now_, busy_now(), none, true, false};
-        } else if (suspects_.size() < most_suspects) {
-            suspects_.push_back({kind, g, 0, now_, busy_now(), none, true, false});
+            *known = {kind, g, 0, now_, busy_now(), none, true, false, no_index, false};
+        } else {
+            suspect_more({kind, g, 0, now_, busy_now(), none, true, false, no_index, false});
         }
     }
 
@@ -542,7 +576,8 @@ private:
     }
     void judge_expiries() {
         for (suspect& s : suspects_)
-            if (s.kind == audit_kind::uncovered) s.kept = false;
+            if (s.kind == audit_kind::uncovered || s.kind == audit_kind::stale_owner)
+                s.kept = s.kind == audit_kind::stale_owner && right_owner(s.of) != nullptr;
         for (const audit_index c : tree_.waiting()) {
             const coverage seen = coverage_of(c);
             if (seen.is == coverage::verdict::unknown)
@@ -557,16 +592,23 @@ private:
                 if (s != nullptr && s->due == due && s->finding != none) s->kept = true;
                 continue;
             }
-            if (s != nullptr && s->due == due) {
+            if (s != nullptr && s->due == due && (s->finding != none || same_reason(*s, seen))) {
                 s->kept = true;
-            } else if (s == nullptr && suspects_.size() < most_suspects) {
-                suspects_.push_back({audit_kind::uncovered, c, due, now_, busy_now(), none, true, false});
+                continue;
             }
+            suspect fresh{audit_kind::uncovered, c, due, now_, busy_now(), none, true, false, seen.top, seen.late_above};
+            if (s == nullptr)
+                suspect_more(std::move(fresh));
+            else if (s->finding == none)
+                *s = std::move(fresh);
         }
+    }
+    static bool same_reason(const suspect& s, const coverage& seen) {
+        return s.top == seen.top && s.late_above == seen.late_above;
     }
     coverage coverage_of(audit_index c) const { return detail::coverage_of(tree_, c); }
     bool left_last(const coverage& found) const {
-        const audit_index leaver = tree_.find_cpu(tree_.groups()[found.top].emptied.on);
+        const audit_index leaver = tree_.find_cpu(tree_.groups()[found.top].word_empty.on);
         return !found.late_above && leaver != no_index &&
                tree_.cpus()[leaver].is == audit_cpu::presence::away;
     }
@@ -579,6 +621,8 @@ private:
         if (s.may_be_handed_over && now_.time < s.begin.time + hand_over) return;
         if (s.kind == audit_kind::uncovered)
             confirm_uncovered(s);
+        else if (s.kind == audit_kind::stale_owner)
+            confirm_owner(s);
         else
             confirm_word(s);
     }
@@ -596,6 +640,9 @@ private:
     void confirm_word(suspect& s) {
         const audit_group& g = tree_.groups()[s.of];
         const bool is = s.kind == audit_kind::awake_untold;
+        // Who set out meanwhile may have been seen already by those who were through since.
+        add_busy_below(s.of, s.busy);
+        if (!s.busy.empty()) return;
         if (g.parent < words_.size() && words_[g.parent].may_end(g.mask, is)) return;
         audit_finding f = made(s.kind);
         f.begin = s.begin;

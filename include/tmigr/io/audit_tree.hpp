@@ -85,6 +85,8 @@ struct audit_cpu {
     audit_place idle_at{};   ///< of the line with which it went idle
     audit_place armed_at{};  ///< of the line that said what is armed
     audit_place walk_at{};   ///< of the line that began `walk`
+    audit_place claimed{};   ///< of the line with which somebody began to run its timers
+    std::size_t line = 0;    ///< of its last one
     audit_index serving = no_index;   ///< the CPU whose timers it runs, until its next expiry is told
     audit_index served = no_index;    ///< the same, until it does something else
     audit_index told_up_to = no_index;  ///< the last group that it told of it
@@ -120,6 +122,7 @@ public:
     void take(const ftrace_record& record) {
         at_ = {record.line, record.time, record.cpu};
         std::visit([this](const auto& e) { take_event(e); }, record.event);
+        if (const audit_index c = find_cpu(record.cpu); c != no_index) cpus_[c].line = record.line;
     }
     /// Lines are missing here: keeps the shape, forgets all else.
     void forget() {
@@ -285,7 +288,7 @@ private:
         const audit_index c = told_of(e.cpu, e.parent);
         cpus_[c].idle_at = at_;
         set_armed(c, e.wakeup);
-        set_due(c, e.nextevt);
+        set_due_behind_walk(c, e.nextevt);
         set_presence(c, audit_cpu::presence::asleep);
         end(c);
     }
@@ -307,7 +310,7 @@ private:
         if (cpus_[c].is == audit_cpu::presence::unknown) set_presence(c, audit_cpu::presence::asleep);
         set_armed(c, e.wakeup);
         // What is not told is none, or was told before, or is another's to tell.
-        if (is_news || e.nextevt == event::never) set_due(c, e.nextevt);
+        if (is_news || e.nextevt == event::never) set_due_behind_walk(c, e.nextevt);
         end(c);
     }
     void take_event(const event::update_events& e) {
@@ -320,7 +323,7 @@ private:
         if (e.child != no_group) {
             const audit_index child = group_of(e.child);
             set_parent(child, gi);
-            groups_[child].offer = offer;
+            replace(groups_[child].offer, offer, p.line);
             return;
         }
         const bool for_another = p.serving != no_index && cpus_[p.serving].leaf == gi;
@@ -329,9 +332,12 @@ private:
         if (cpus_[c].leaf == no_index) set_leaf(c, gi);
         if (cpus_[c].leaf != gi) return;
         offer.owner = cpus_[c].id;
-        cpus_[c].offer = offer;
+        replace(cpus_[c].offer, offer, p.line);
         if (for_another) {
-            if (cpus_[c].is != audit_cpu::presence::awake) set_due(c, e.nextevt);
+            if (!cpus_[c].offer.known)
+                forget_due(c);
+            else if (cpus_[c].is != audit_cpu::presence::awake)
+                set_due(c, e.nextevt);
         } else if (p.walk == audit_walk::none && p.is == audit_cpu::presence::awake) {
             begin(printer, audit_walk::sleeping);
         }
@@ -357,6 +363,7 @@ private:
         cpus_[printer].told_up_to = no_index;
         cpus_[printer].served_since = true;
         forget_due(c);
+        cpus_[c].claimed = at_;
         // Taken out of the queues, and what comes in its place stands in no line below an idle root.
         cpus_[c].offer.known = false;
         audit_index g = cpus_[c].leaf;
@@ -367,6 +374,13 @@ private:
         }
     }
 
+    /// Where another CPU's line came between the printer's last one and this, either may have been written first.
+    static void replace(audit_offer& old, const audit_offer& fresh, std::size_t printer_line) {
+        const bool unclear =
+            old.known && old.at.line > printer_line && old.at.on != fresh.at.on && old.due != fresh.due;
+        old = fresh;
+        old.known = !unclear;
+    }
     audit_index group_of(group_id id) {
         if (const audit_index known = find_group(id); known != no_index) return known;
         if (groups_.size() >= most_groups)
@@ -467,6 +481,17 @@ private:
         cpus_[c].due_known = true;
         cpus_[c].due = due;
         sync_waiting(c);
+    }
+    /// What a CPU said when it was through: its timers may have been run while it was still on its way.
+    void set_due_behind_walk(audit_index c, std::uint64_t due) {
+        const audit_cpu& cpu = cpus_[c];
+        const bool by_other = cpu.offer.at.on != cpu.id && cpu.offer.at.line > cpu.walk_at.line;
+        if (cpu.walk == audit_walk::none || (!by_other && cpu.claimed.line <= cpu.walk_at.line))
+            set_due(c, due);
+        else if (by_other && cpu.offer.known && cpu.offer.at.line > cpu.claimed.line)
+            set_due(c, cpu.offer.due);
+        else
+            forget_due(c);
     }
     void forget_due(audit_index c) {
         cpus_[c].due_known = false;
