@@ -25,9 +25,14 @@ public:
         }
         lines_[count_++] = {word.active, word.migrator, word.childmask, woke, word.lvl == 0, on};
     }
-    /// Whether some order of the lines, in which each follows from the one before and each CPU's
-    /// stand in their order, ends with the child's bit as asked.
-    bool may_end(std::uint64_t child, bool set) const { return search(0, no_line, child, set); }
+    /// Whether some order of the last lines, however many, in which each follows from the one before and
+    /// each CPU's stand in their order, ends with the child's bit as asked.
+    bool may_end(std::uint64_t child, bool set) const {
+        // A line's partner may be older than what is kept.
+        for (std::size_t left_out = 0; left_out < count_; ++left_out)
+            if (search((1u << left_out) - 1, no_line, child, set)) return true;
+        return false;
+    }
 
 private:
     static constexpr std::size_t no_line = kept;

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <utility>
@@ -128,6 +129,7 @@ private:
     static constexpr std::uint64_t hand_over = second / 10;  // what a CPU that leaves may take to wake another
     static constexpr std::uint64_t look_takes = second / 100;
     static constexpr std::uint64_t longest_jiffy = second / 100;
+    static constexpr unsigned most_rounds = 4;
     static constexpr std::size_t most_suspects = 4096;
     static constexpr std::size_t ring_lines = 512;
     static constexpr std::size_t none = static_cast<std::size_t>(-1);
@@ -148,6 +150,7 @@ private:
         bool may_be_handed_over = false;
         audit_index top = no_index;  // as in the coverage, with the next
         bool late_above = false;
+        unsigned rounds = 0;
     };
     struct repeat {
         std::uint64_t time = event::never;
@@ -227,8 +230,7 @@ private:
         const bool updates = std::holds_alternative<event::update_events>(record.event);
         const bool looks_on = std::holds_alternative<event::handle_remote_cpu>(record.event) ||
                               std::holds_alternative<event::handle_remote>(record.event);
-        // The library looks at the next one, or the next group, before it tells the groups above.
-        if (printer.served != no_index && !updates && !(looks_on && printer.told_up_to != no_index)) check_told(p);
+        if (printer.served != no_index && !printer.told && !updates) check_told(p);
         if (const auto* claim = std::get_if<event::handle_remote_cpu>(&record.event)) count_serve(*claim, printer);
         if (printer.walk == audit_walk::looking && printer.is == audit_cpu::presence::asleep && !updates && !looks_on) {
             ++counts_.looked;
@@ -264,20 +266,12 @@ private:
         if (sleeper.walk_at.line > claimed.line || sleeper.walk != audit_walk::none) return;
         // Somebody else told it.
         if (sleeper.offer.at.line > claimed.line && sleeper.offer.at.on != now_.on) return;
-        audit_index g = sleeper.leaf;
-        if (printer.told_up_to != no_index) {
-            g = tree_.groups()[printer.told_up_to].parent;
-            if (tree_.is_live(printer.told_up_to) || g == no_index) return;
-            if (tree_.groups()[printer.told_up_to].offer.at.line > claimed.line) return;
-        }
-        const audit_group& group = tree_.groups()[g];
-        const bool below_told = printer.told_up_to == no_index || quiet_since(printer.told_up_to, claimed.line);
-        if (!group.known || !group.parent_known || !below_told) return;
+        const audit_group& group = tree_.groups()[sleeper.leaf];
+        if (!group.known || !group.parent_known) return;
         // Below an idle root nothing is printed.
         if (group.parent == no_index &&
             (group.live == 0 || group.emptied.line > claimed.line || group.filled.line > claimed.line))
             return;
-        if (!quiet_since(g, claimed.line) && group.live == 0) return;
         audit_finding f = made(audit_kind::unpublished);
         f.fault = "K06";
         f.cause = "timers of a sleeper were run, and what its group waits for next was not told";
@@ -288,19 +282,6 @@ private:
         f.evidence.push_back({now_, "and turns to something else without a tmigr_update_events line of the group"});
         found(std::move(f));
     }
-    /// Whether nobody below was on the way since that line.
-    bool quiet_since(audit_index g, std::size_t line, std::size_t depth = 0) const {
-        if (depth >= audit_tree::longest_way) return false;
-        const audit_group& group = tree_.groups()[g];
-        if (group.emptied.line >= line || group.word_at.line >= line) return false;
-        for (const audit_index c : group.cpus) {
-            const audit_cpu& cpu = tree_.cpus()[c];
-            if (cpu.walk == audit_walk::waking || cpu.walk == audit_walk::sleeping) return false;
-        }
-        return std::ranges::all_of(group.groups,
-                                   [&](audit_index h) { return quiet_since(h, line, depth + 1); });
-    }
-
     // Checks of single lines.
     template <class Other>
     void check(const Other&) {}
@@ -409,7 +390,7 @@ private:
         if (e.child == no_group || e.nextevt == event::never) return check_repeated_serve(e, printer);
         const audit_index g = tree_.find_group(e.child);
         if (right_owner(g) != nullptr && find_suspect(audit_kind::stale_owner, g) == nullptr)
-            suspect_more({audit_kind::stale_owner, g, e.nextevt, now_, busy_now(), none, true, false, no_index, false});
+            suspect_more({audit_kind::stale_owner, g, e.nextevt, now_, busy_now(), none, true, false, no_index, false, 0});
     }
     /// The child that has the expiry which a group offers in the name of a CPU that has none such; null where
     /// the name is right, or may be.
@@ -433,6 +414,7 @@ private:
         const audit_group& group = tree_.groups()[s.of];
         const audit_offer* const right = right_owner(s.of);
         if (right == nullptr || group.parent == no_index) return;
+        if (wait_for(s, {audit_walk::waking, audit_walk::sleeping, audit_walk::telling, audit_walk::looking})) return;
         audit_finding f = made(audit_kind::stale_owner);
         f.fault = "K03";
         f.cause = "two had the same expiry; the one whose timers were run stayed its owner";
@@ -508,13 +490,14 @@ private:
             if (c != but && tree_.cpus()[c].walk != audit_walk::none) busy.push_back({c, tree_.cpus()[c].walks});
         return busy;
     }
-    void add_busy_below(audit_index g, std::vector<busy_cpu>& busy, std::size_t depth = 0) const {
-        if (depth >= audit_tree::longest_way) return;
-        for (const audit_index c : tree_.groups()[g].cpus) {
-            const audit_cpu& cpu = tree_.cpus()[c];
-            if (cpu.walk == audit_walk::waking || cpu.walk == audit_walk::sleeping) busy.push_back({c, cpu.walks});
-        }
-        for (const audit_index h : tree_.groups()[g].groups) add_busy_below(h, busy, depth + 1);
+    /// Who is in one of these walks now may have been seen already by those who were through before.
+    bool wait_for(suspect& s, std::initializer_list<audit_walk> walks) const {
+        // On a busy machine somebody always is.
+        if (s.rounds++ >= most_rounds) return false;
+        for (audit_index c = 0; c < tree_.cpus().size(); ++c)
+            if (std::ranges::find(walks, tree_.cpus()[c].walk) != walks.end())
+                if (const busy_cpu b{c, tree_.cpus()[c].walks}; still_busy(b)) s.busy.push_back(b);
+        return !s.busy.empty();
     }
     bool still_busy(const busy_cpu& b) const {
         const audit_cpu& cpu = tree_.cpus()[b.cpu];
@@ -551,9 +534,9 @@ private:
         if (known != nullptr && known->kind == kind) return;
         if (known != nullptr) {
             end_finding(*known, audit_end::put_right);
-            *known = {kind, g, 0, now_, busy_now(), none, true, false, no_index, false};
+            *known = {kind, g, 0, now_, busy_now(), none, true, false, no_index, false, 0};
         } else {
-            suspect_more({kind, g, 0, now_, busy_now(), none, true, false, no_index, false});
+            suspect_more({kind, g, 0, now_, busy_now(), none, true, false, no_index, false, 0});
         }
     }
 
@@ -596,7 +579,7 @@ private:
                 s->kept = true;
                 continue;
             }
-            suspect fresh{audit_kind::uncovered, c, due, now_, busy_now(), none, true, false, seen.top, seen.late_above};
+            suspect fresh{audit_kind::uncovered, c, due, now_, busy_now(), none, true, false, seen.top, seen.late_above, 0};
             if (s == nullptr)
                 suspect_more(std::move(fresh));
             else if (s->finding == none)
@@ -629,6 +612,8 @@ private:
     void confirm_uncovered(suspect& s) {
         const coverage why = coverage_of(s.of);
         if (why.is != coverage::verdict::uncovered) return;
+        if (wait_for(s, {audit_walk::waking, audit_walk::telling, audit_walk::sleeping, audit_walk::looking}))
+            return;
         audit_finding f = made(audit_kind::uncovered);
         f.begin = s.begin;
         f.cpu = tree_.cpus()[s.of].id;
@@ -640,9 +625,7 @@ private:
     void confirm_word(suspect& s) {
         const audit_group& g = tree_.groups()[s.of];
         const bool is = s.kind == audit_kind::awake_untold;
-        // Who set out meanwhile may have been seen already by those who were through since.
-        add_busy_below(s.of, s.busy);
-        if (!s.busy.empty()) return;
+        if (wait_for(s, {audit_walk::waking, audit_walk::sleeping, audit_walk::linking})) return;
         if (g.parent < words_.size() && words_[g.parent].may_end(g.mask, is)) return;
         audit_finding f = made(s.kind);
         f.begin = s.begin;

@@ -89,7 +89,7 @@ struct audit_cpu {
     std::size_t line = 0;    ///< of its last one
     audit_index serving = no_index;   ///< the CPU whose timers it runs, until its next expiry is told
     audit_index served = no_index;    ///< the same, until it does something else
-    audit_index told_up_to = no_index;  ///< the last group that it told of it
+    bool told = false;                ///< and whether it has told of what comes next
     audit_index last_group = no_index;  ///< of its last line of a word
     std::uint64_t last_armed = event::never;  ///< what was armed before
     bool served_since = false;  ///< somebody, since it began to look
@@ -319,11 +319,12 @@ private:
         groups_[gi].lvl = e.group_lvl;
         audit_cpu& p = cpus_[printer];
         audit_offer offer{true, e.group_active == 0, p.walk, e.nextevt, e.child_evtcpu, at_};
-        p.told_up_to = gi;
+        p.told = true;
         if (e.child != no_group) {
             const audit_index child = group_of(e.child);
             set_parent(child, gi);
             replace(groups_[child].offer, offer, p.line);
+            p.serving = no_index;
             return;
         }
         const bool for_another = p.serving != no_index && cpus_[p.serving].leaf == gi;
@@ -338,7 +339,8 @@ private:
                 forget_due(c);
             else if (cpus_[c].is != audit_cpu::presence::awake)
                 set_due(c, e.nextevt);
-        } else if (p.walk == audit_walk::none && p.is == audit_cpu::presence::awake) {
+        } else if (p.is == audit_cpu::presence::awake && p.walk != audit_walk::sleeping) {
+            // The library publishes first.
             begin(printer, audit_walk::sleeping);
         }
     }
@@ -360,7 +362,7 @@ private:
         const audit_index c = told_of(e.cpu, e.parent);
         if (cpus_[printer].walk != audit_walk::looking) begin(printer, audit_walk::looking);
         cpus_[printer].serving = cpus_[printer].served = c;
-        cpus_[printer].told_up_to = no_index;
+        cpus_[printer].told = false;
         cpus_[printer].served_since = true;
         forget_due(c);
         cpus_[c].claimed = at_;
@@ -376,8 +378,8 @@ private:
 
     /// Where another CPU's line came between the printer's last one and this, either may have been written first.
     static void replace(audit_offer& old, const audit_offer& fresh, std::size_t printer_line) {
-        const bool unclear =
-            old.known && old.at.line > printer_line && old.at.on != fresh.at.on && old.due != fresh.due;
+        const bool unclear = old.at.line > printer_line && old.at.on != fresh.at.on &&
+                             (!old.known || old.due != fresh.due || old.owner != fresh.owner);
         old = fresh;
         old.known = !unclear;
     }
