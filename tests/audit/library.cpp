@@ -5,8 +5,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <random>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 using namespace tmigr;
 using namespace tmigr::test;
@@ -92,4 +97,128 @@ TEST_CASE("an audit finds nothing in a million lines of the library's own") {
     check({.cpus = 12, .width = 4, .late = 8}, 20, 150);
     check({.cpus = 20, .width = 8, .nodes = 2, .late = 10, .leaves = true}, 20, 100);
     CHECK(lines > 1'000'000);
+}
+
+namespace {
+
+template <class Config>
+void check_found(const char* fault, typename machine<Config>::shape s, misdeed what, std::size_t seeds,
+                 std::size_t rounds, std::size_t at_least) {
+    const tally all = lives<Config>(s, what, fault, seeds, rounds);
+    CAPTURE(fault, all.lines, all.findings, all.named, all.seeds_found, all.first);
+    CHECK(all.seeds_found >= at_least);
+    // What else is found is a consequence; most of it has the right name.
+    CHECK(all.named * 2 > all.findings);
+}
+
+}  // namespace
+
+// In at least so many of as many machines as seeds the fault is found under its name: it takes a race, or two equal
+// expiries, which not every machine meets.
+TEST_CASE("an audit finds and names what a fault leaves in a trace") {
+    using own = stepping_expiries;
+    check_found<own>("K02", {.cpus = 8, .width = 2}, misdeed::last_forgets, 10, 100, 8);
+    check_found<own>("K03", {.cpus = 8, .width = 4}, misdeed::keeps_owner, 30, 100, 5);
+    check_found<own>("K06", {.cpus = 8, .width = 4}, misdeed::stops_after_serving, 10, 100, 10);
+    check_found<own>("K08", {.cpus = 8, .width = 4}, misdeed::forgets_promise, 20, 100, 5);
+    check_found<own>("K11", {.cpus = 8, .width = 4}, misdeed::chases_ghost, 10, 100, 10);
+}
+
+namespace {
+
+/// Two at once, in an order drawn at random, then a long silence and a sign of life.
+template <class Config>
+class race_of {
+public:
+    using tree_type = basic_hierarchy<bent<Config>>;
+    static constexpr ticks ms = 1'000'000;
+
+    race_of(cpu_id cpus, std::uint64_t seed) : random_(seed), tree_(16, 1, {.width = 2}, bent_tracer{out_, misdeed::none}) {
+        for (cpu_id c = 0; c < cpus; ++c) add(c);
+    }
+    void add(cpu_id c) { tree_.add({.id = c, .node = 0}); }
+    void wake(cpu_id c) { tree_.cpu(c).activate(); }
+    void sleep(cpu_id c, ticks due = never) { static_cast<void>(tree_.cpu(c).deactivate(due)); }
+    void pass(ticks time) { tree_.tracer().set_time(now_ += time); }
+    ticks now() const { return now_; }
+    void at_once(std::function<void()> a, std::function<void()> b) {
+        stepper steps;
+        steps.add(std::move(a));
+        steps.add(std::move(b));
+        const auto longest = 1 + random_() % 40;
+        while (!steps.all_done()) {
+            const std::size_t i = steps.done(0) ? 1 : steps.done(1) ? 0 : random_() % 2;
+            for (auto burst = 1 + random_() % longest; burst > 0 && !steps.done(i); --burst) steps.step(i);
+            pass(1000);
+        }
+    }
+    /// `idle` is a CPU that sleeps.
+    auditor audit(cpu_id idle) {
+        pass(300 * ms);
+        static_cast<void>(tree_.cpu(idle).new_expiry(now_ + 500 * ms));
+        return audited_text(out_.str());
+    }
+
+private:
+    std::mt19937_64 random_;
+    std::ostringstream out_;
+    tree_type tree_;
+    ticks now_ = 1000 * ms;
+};
+
+/// In how many of so many races the fault is found, and nothing but that.
+template <class Config, class Play>
+std::size_t raced(std::string_view fault, Play&& play) {
+    std::size_t named = 0;
+    for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+        const auditor audit = play(std::type_identity<Config>(), seed);
+        test::tell(audit);
+        for (const audit_finding& f : audit.findings()) CHECK(std::string_view{f.fault} == fault);
+        named += audit.findings().empty() ? 0 : 1;
+    }
+    return named;
+}
+
+constexpr auto two_groups_fall_asleep = []<class Config>(std::type_identity<Config>, std::uint64_t seed) {
+    race_of<Config> r{4, seed};
+    r.wake(0), r.wake(2);
+    r.pass(1000);
+    r.at_once([&] { r.sleep(0, r.now() + 40'000'000); }, [&] { r.sleep(2); });
+    return r.audit(1);
+};
+constexpr auto one_sleeps_while_one_wakes = []<class Config>(std::type_identity<Config>, std::uint64_t seed) {
+    race_of<Config> r{6, seed};
+    r.wake(0), r.wake(2);
+    r.pass(1000);
+    r.at_once([&] { r.sleep(0); }, [&] { r.wake(1); });
+    r.pass(1000);
+    r.sleep(2);
+    return r.audit(5);
+};
+constexpr auto one_wakes_while_the_tree_grows = []<class Config>(std::type_identity<Config>, std::uint64_t seed) {
+    race_of<Config> r{2, seed};
+    r.pass(1000);
+    r.at_once([&] { r.wake(0); }, [&] { r.add(2); });
+    return r.audit(1);
+};
+constexpr auto one_sleeps_while_the_tree_grows = []<class Config>(std::type_identity<Config>, std::uint64_t seed) {
+    race_of<Config> r{2, seed};
+    r.wake(0);
+    r.pass(1000);
+    r.at_once([&] { r.sleep(0); }, [&] { r.add(2); });
+    return r.audit(1);
+};
+
+}  // namespace
+
+TEST_CASE("an audit finds and names what the library's twins do wrong") {
+    CHECK(raced<resign_first>("K71", two_groups_fall_asleep) > 0);
+    CHECK(raced<stepping_expiries>("", two_groups_fall_asleep) == 0);
+    CHECK(raced<without_seq>("K04", one_sleeps_while_one_wakes) > 0);
+    CHECK(raced<clears_active>("K04", one_sleeps_while_one_wakes) > 0);
+    CHECK(raced<stepping_expiries>("", one_sleeps_while_one_wakes) == 0);
+    CHECK(raced<mask_after_link>("K18", one_wakes_while_the_tree_grows) > 0);
+    CHECK(raced<stepping_expiries>("", one_wakes_while_the_tree_grows) == 0);
+    CHECK(raced<carried_blindly>("K17", one_sleeps_while_the_tree_grows) > 0);
+    CHECK(raced<stepping_expiries>("", one_sleeps_while_the_tree_grows) == 0);
 }

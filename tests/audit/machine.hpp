@@ -33,7 +33,6 @@ enum class misdeed {
     stops_after_serving,  ///< K06: a sleeper's timers are run, and nothing is told
     forgets_promise,      ///< K08: a sleeper that looks and finds nothing due arms nothing
     chases_ghost,         ///< K11: a sleeper that looks and is not in charge keeps what it had armed
-    old_root_unlinked,    ///< K22: the old root is not connected
     nobody_takes_over,    ///< K25: the last one awake leaves, and nobody is told
 };
 
@@ -60,7 +59,6 @@ private:
         std::map<cpu_id, std::uint64_t> promises;
         std::set<cpu_id> serving;
         std::map<group_id, std::pair<std::uint64_t, cpu_id>> owners;
-        std::map<group_id, group_id> unlinked;
     };
     template <class Event>
     bool passes(Event&, cpu_id on) noexcept {
@@ -92,17 +90,6 @@ private:
         }
         return true;
     }
-    bool passes(event::connect_child_parent& e, cpu_id) noexcept {
-        if (state_->what != misdeed::old_root_unlinked || e.groupmask != 1) return true;
-        state_->unlinked[e.group] = e.parent;
-        return false;
-    }
-    bool passes(event::group_set_cpu_active& e, cpu_id) noexcept { return of_linked(e); }
-    bool passes(event::group_set_cpu_inactive& e, cpu_id) noexcept { return of_linked(e); }
-    bool of_linked(event::group_word& e) noexcept {
-        if (const auto found = state_->unlinked.find(e.group); found != state_->unlinked.end()) e.parent = no_group;
-        return true;
-    }
 
     text_tracer to_;
     std::shared_ptr<state> state_;
@@ -125,6 +112,7 @@ public:
         node_id nodes = 1;
         cpu_id late = 0;      ///< so many of the CPUs arrive while the others run
         bool leaves = false;  ///< CPUs leave and join
+        unsigned within = 4000;  ///< turns within which the late ones arrive
         linux_form form = linux_form::newest;
     };
 
@@ -144,7 +132,7 @@ public:
         }
         for (cpu_id c = shape_.cpus - shape_.late; c < shape_.cpus; ++c) {
             steps.add([this, c, rounds] {
-                for (auto waits = random_() % 4000; waits > 0; --waits) yield();
+                for (auto waits = random_() % shape_.within; waits > 0; --waits) yield();
                 arrive(c);
                 live(c, rounds / 2);
             });

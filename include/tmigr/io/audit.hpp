@@ -179,6 +179,9 @@ private:
 
     void move_to(const ftrace_record& record) {
         if (record.time + second < now_.time) gap();
+        // Nothing came to explain it until now.
+        now_.time = std::max(now_.time, record.time);
+        for (suspect& s : suspects_) confirm(s);
         now_ = {record.line, record.time, record.cpu};
     }
 
@@ -502,9 +505,12 @@ private:
     bool still_busy(const busy_cpu& b) const {
         const audit_cpu& cpu = tree_.cpus()[b.cpu];
         if (cpu.walks != b.walks || cpu.walk == audit_walk::none) return false;
-        // Whoever is awake prints nothing when it has looked.
-        return !(cpu.walk == audit_walk::looking && cpu.is != audit_cpu::presence::asleep &&
-                 now_.time > cpu.walk_at.time + look_takes);
+        // Whoever is awake prints nothing when it has looked, and who connects others may be through with it.
+        const std::uint64_t takes = cpu.walk == audit_walk::linking ? hand_over
+                                    : cpu.walk == audit_walk::looking && cpu.is != audit_cpu::presence::asleep
+                                        ? look_takes
+                                        : event::never;
+        return now_.time - cpu.walk_at.time <= takes;
     }
     static audit_kind about(audit_kind kind) {
         return kind == audit_kind::idle_untold ? audit_kind::awake_untold : kind;
