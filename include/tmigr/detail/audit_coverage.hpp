@@ -98,6 +98,17 @@ inline const audit_offer* published_behind(const audit_tree& tree, audit_index c
     return behind(into_top) ? &into_top : nullptr;
 }
 
+/// Whether the last to tell a group's parent of it was who connected them.
+inline bool told_by_grower(const audit_group& g) {
+    return g.linked.line != 0 && g.told.line > g.linked.line && g.told.on == g.linked.on;
+}
+/// A child that is active in the last word of a root, though nobody below is awake.
+inline const audit_group* trusted_wrongly(const audit_tree& tree, audit_index root) {
+    for (const audit_index h : tree.groups()[root].groups)
+        if ((tree.groups()[root].active & tree.groups()[h].mask) != 0 && !tree.is_live(h)) return &tree.groups()[h];
+    return nullptr;
+}
+
 /// Names what made an expiry uncovered, and the lines that show it.
 inline void explain_uncovered(const audit_tree& tree, audit_index c, const audit_coverage& found,
                               audit_finding& f) {
@@ -147,15 +158,21 @@ inline void explain_uncovered(const audit_tree& tree, audit_index c, const audit
         show(top.word_empty, "the last one awake in the whole tree leaves it");
         const bool last_left = leaver != no_index && tree.cpus()[leaver].is == audit_cpu::presence::away &&
                                tree.cpus()[leaver].idle_at.line >= top.word_empty.line;
-        if (last_left) {
-            f.fault = "K25";
-            f.cause = "the last one awake took no part any more, and nobody took over";
-            show(tree.cpus()[leaver].idle_at, "it takes part no longer");
-        } else if (const audit_offer* late = published_behind(tree, c, found.top)) {
+        const audit_group* const trusted = trusted_wrongly(tree, found.top);
+        if (const audit_offer* late = published_behind(tree, c, found.top)) {
             f.fault = "K71";
             f.cause = "an expiry was published after its CPU had left the group, and behind the back of the last one to "
                       "leave";
             show(late->at, "the group's expiry is put into the one above, which is idle by now");
+        } else if (trusted != nullptr) {
+            f.fault = told_by_grower(*trusted) ? "K17" : "K04";
+            f.cause = "everybody trusts a group that is active in the word above, and nobody in it is awake";
+            show(trusted->told, "the word above says that the group is active");
+            show(trusted->emptied, "but nobody in it is awake");
+        } else if (last_left) {
+            f.fault = "K25";
+            f.cause = "the last one awake took no part any more, and nobody took over";
+            show(tree.cpus()[leaver].idle_at, "it takes part no longer");
         } else if (cpu.offer.at.line > top.emptied.line && cpu.offer.during == audit_walk::telling) {
             f.fault = "K05";
             f.cause = "a sleeper got a new timer while all were idle, and did not arm for it";

@@ -639,7 +639,9 @@ private:
         f.group = g.id;
         f.parent = tree_.groups()[g.parent].id;
         const audit_place parent_said = tree_.groups()[g.parent].word_at;
-        const bool grew = g.linked.line != 0 && s.begin.line < g.linked.line + 256;
+        // Only who made the link told the parent of the group since, or nobody did.
+        const bool grew = g.linked.line != 0 &&
+                          (is ? g.told.line < g.linked.line : detail::told_by_grower(g));
         if (grew) {
             f.fault = is ? "K21" : "K17";
             f.cause = is ? "the tree grew over an old root that woke, and the new root was not told"

@@ -62,6 +62,7 @@ struct audit_group {
     audit_place word_empty{};  ///< of the last one that printed no child active
     audit_place emptied{};   ///< when nobody was awake below any more
     audit_place filled{};    ///< when somebody was again
+    audit_place told{};      ///< of the parent's last line about it
     audit_place linked{};    ///< of the line that gave it a parent
     std::vector<audit_index> groups;
     std::vector<audit_index> cpus;
@@ -131,7 +132,7 @@ public:
             g.live = 0;
             g.offer = {};
             g.active = g.migrator = 0;
-            g.word_at = g.word_empty = g.emptied = g.filled = {};
+            g.word_at = g.told = g.word_empty = g.emptied = g.filled = {};
         }
         for (audit_cpu& c : cpus_) {
             audit_cpu kept;
@@ -239,6 +240,9 @@ private:
                    below != no_index && groups_[below].parent == gi) {
             learn_mask(below, word.childmask);
         }
+        if (word.lvl > 0)
+            for (const audit_index h : groups_[gi].groups)
+                if (groups_[h].mask == word.childmask) groups_[h].told = at_;
         audit_group& g = groups_[gi];
         // Bits of children that never spoke are as printed; those of others by their own lines.
         std::uint64_t told = (word.active & ~g.child_bits) | (g.live & g.child_bits);
