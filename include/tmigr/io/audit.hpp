@@ -129,6 +129,7 @@ private:
     static constexpr std::uint64_t hand_over = second / 10;  // what a CPU that leaves may take to wake another
     static constexpr std::uint64_t look_takes = second / 100;
     static constexpr std::uint64_t longest_jiffy = second / 100;
+    static constexpr std::size_t word_lines = 32;
     static constexpr unsigned most_rounds = 4;
     static constexpr std::size_t most_suspects = 4096;
     static constexpr std::size_t ring_lines = 512;
@@ -631,6 +632,8 @@ private:
     void confirm_word(suspect& s) {
         const audit_group& g = tree_.groups()[s.of];
         const bool is = s.kind == audit_kind::awake_untold;
+        // A thread can be held up between a step and its line.
+        if (now_.line < s.begin.line + word_lines && now_.time < s.begin.time + hand_over) return;
         if (wait_for(s, {audit_walk::waking, audit_walk::sleeping, audit_walk::linking})) return;
         if (g.parent < words_.size() && words_[g.parent].may_end(g.mask, is)) return;
         audit_finding f = made(s.kind);
