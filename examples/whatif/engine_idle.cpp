@@ -9,6 +9,7 @@ void engine::enter_idle(std::size_t c) {
     cpu& me = cpus_[c];
     account(c);
     longest_service_ = std::max(longest_service_, now_ - me.serving_since);
+    if (!me.tick_stopped) policy_.timers->falls_idle(c, now_);
     const nanoseconds own = me.queue(timer_kind::global).next();
     const nanoseconds pinned = me.queue(timer_kind::pinned).next();
     const nanoseconds precise = me.queue(timer_kind::precise).next();

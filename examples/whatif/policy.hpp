@@ -47,6 +47,8 @@ public:
     /// run; else they stay where they were.
     virtual bool places_rearmed() const { return false; }
 
+    /// An awake CPU has nothing more to do; whether it will sleep is still open.
+    virtual void falls_idle(std::size_t /*cpu*/, nanoseconds /*now*/) {}
     /// What `sleep` would return.
     virtual nanoseconds forecast(std::size_t /*cpu*/, nanoseconds own) const { return own; }
     /// The CPU stops its tick; `own` is when the next of its global timers is due.

@@ -9,7 +9,7 @@ namespace {
 
 /// R9, 2009: while anybody is busy one idle CPU, the first to fall idle, keeps its tick, to balance
 /// load for the others that sleep. Global timers of idle CPUs go there, when they are armed and
-/// when the CPU falls asleep. When it gets a task, the next to fall idle is nominated; when all are
+/// when the CPU falls idle. When it gets a task, the next to fall idle is nominated; when all are
 /// idle it sleeps too, with all the timers that it has got.
 class idle_balancer final : public policy {
 public:
@@ -23,6 +23,7 @@ public:
         const std::size_t to = balancer();
         return to != nobody ? to : cpu;
     }
+    void falls_idle(std::size_t cpu, nanoseconds now) override { give_away(cpu, 0, now); }
     nanoseconds sleep(std::size_t cpu, nanoseconds own, nanoseconds now) override { return give_away(cpu, own, now); }
     nanoseconds changed(std::size_t cpu, nanoseconds own, nanoseconds now) override { return give_away(cpu, own, now); }
 
