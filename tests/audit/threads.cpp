@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSL-1.0
-// What threads at work print is found to be without fault, in whatever order their lines stand.
+// What threads at work print is found to be without fault, but for what the order of lines fakes.
 #include "support.hpp"
 
 #include <tmigr/atomics/std.hpp>
@@ -40,7 +40,7 @@ struct timers {
 
 }  // namespace
 
-TEST_CASE("an audit finds nothing in what threads print") {
+TEST_CASE("an audit finds nothing in what threads print that lasts") {
     constexpr cpu_id cpus = 4;
     constexpr std::size_t rounds = 2000;
     constexpr ticks jiffy = 100'000;
@@ -82,8 +82,14 @@ TEST_CASE("an audit finds nothing in what threads print") {
 
     const auto audit = test::audited_text(out.str());
     test::tell(audit);
-    // A thread that is held up for more than 16 lines of a group between a step and its line is beyond what `replay`
-    // puts in order.
-    CHECK(audit.counts().findings() == audit.counts().of(audit_kind::wrong_word));
+    // Between a step and its line a thread can be held up, so that lines stand in another order than the steps
+    // that they tell of, now and then beyond what the auditor puts in order. What that fakes is over when the
+    // late line comes: a few lines later.
+    constexpr std::size_t few = 64;
+    for (const audit_finding& f : audit.findings()) {
+        CHECK(f.end.line - f.begin.line <= few);
+        CHECK(f.ended_by != audit_end::trace);
+    }
+    CHECK(audit.counts().findings() < audit.counts().events / 1000);
     CHECK(audit.counts().judged > 0);
 }
