@@ -180,7 +180,8 @@ public:
     void stop_preferring(std::size_t group) noexcept
         requires(Config::preference_can_stop)
     {
-        forest_->groups()[group].stop_preferring();
+        // Said again for compilers that instantiate what is not asked for.
+        if constexpr (Config::preference_can_stop) forest_->groups()[group].stop_preferring();
     }
 
     /// What nobody may be armed for after `reshape`: the earliest expiry of a tree that sleeps,

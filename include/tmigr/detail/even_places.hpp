@@ -85,6 +85,7 @@ private:
     // From the bottom up: the runs of one level are the members of the next.
     static unsigned spread(spots& to, std::vector<member> row, unsigned width) {
         std::vector<std::vector<std::int64_t>> below;  // who is in each member of the row
+        below.reserve(row.size());
         for (const member& m : row) below.push_back({m.id});
         unsigned levels = 0;
         for (; row.size() > 1; ++levels) {
