@@ -86,13 +86,12 @@ std::string describe_families(const tmigr::topology& machine, const tmigr::tree_
         std::optional<std::size_t> rank;
     };
     std::map<tmigr::family_id, family> families;
-    tmigr::family_plan ask = plan;
     for (const tmigr::shape_cpu& cpu : shape.cpus) {
         family& f = families[cpu.info.family];
         f.cpus.push_back(cpu.info.id);
         f.capacities.insert(cpu.info.capacity);
         f.nodes.insert(cpu.info.node);
-        f.rank = ask.rank(machine.cpu(cpu.info.id));
+        f.rank = plan.rank(machine.cpu(cpu.info.id));
     }
     for (auto& [id, f] : families) {
         text += id == tmigr::no_family ? fmt::format("  {:<18}", "no family") : fmt::format("  family {:<11}", id);

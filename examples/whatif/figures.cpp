@@ -152,6 +152,7 @@ std::vector<capacity_class> classes_of(const machine& hardware) {
     for (std::size_t cpu = 0; cpu < hardware.size(); ++cpu)
         members[hardware.cpus.cpus()[cpu].capacity].push_back(cpu);
     std::vector<capacity_class> classes;
+    classes.reserve(members.size());
     for (auto& [capacity, cpus] : members) classes.push_back({capacity, std::move(cpus)});
     return classes;
 }
