@@ -134,7 +134,7 @@ axis read_axis(std::string_view text) {
             throw tmigr::input_error(std::string{text}, fmt::format("at most {} values", most_points));
     }
     if (of_policy) {
-        for (std::string& value : read.values) value = read.name + ':' + value;
+        for (std::string& value : read.values) value.insert(0, ":").insert(0, read.name);
         read.name = "policy";
     }
     point_parameters ignored;

@@ -108,7 +108,7 @@ bool expire_due(group<Config>& g, const expirer<Config, Run>& me, const group<Co
             // The slot of an active group is out of date: its own migrator sees to it.
             if (&child != done && !child.word().load(Config::orders::expire_state_load).is_active())
                 expire_due(child, me);
-            refresh(g, child, me.on, me.tracer);
+            refresh(g, child, me.on, me.tracer);  // NOLINT(clang-analyzer-core.NonNullParamChecker): as said above
         }
     }
     return any;
