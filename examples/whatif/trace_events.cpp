@@ -14,7 +14,6 @@ namespace whatif {
 namespace {
 
 using tmigr::detail::parse_number;
-using tmigr::detail::take_word;
 
 constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
 
