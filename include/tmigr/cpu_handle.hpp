@@ -340,6 +340,7 @@ private:
     ticks tell_new_expiry(ticks due) const noexcept {
         // (N1) seq_cst store of the own slot; pairs with (S1). Before (N2), (N3).
         //      killed by: new_slot_release
+        detail::about_to_write(own_cell());
         const auto seen = own_slot();
         own_cell().store(seen.by_owner(due), Config::orders::new_slot_store);
         report_own_slot(seen.due(), due);

@@ -50,8 +50,11 @@ constexpr ticks to_ticks(std::chrono::duration<Rep, Period> since_zero) noexcept
 /// The earliest expiry that a child offers, and a tag that makes every write distinct, in
 /// one word. `never` is all ones in the bits of the expiry.
 ///
-///     bit 0                TickBits      TickBits + 1                     width
-///     |  due               |  other      |  count                         |
+///     bit 0      1                TagBits                  TagBits + TickBits
+///     |  other   |  count         |  due                   |
+///
+/// The due time has the upper bits, so that words compare as due times do: who looks for the
+/// soonest of many takes none of them apart.
 ///
 /// `other` tells who wrote: the owner of the child (0) or somebody else (1). The owner
 /// stores without a look at what it overwrites; since the two kinds of writers never make
@@ -72,24 +75,23 @@ public:
     static constexpr unsigned tick_bits = TickBits;
     static constexpr unsigned tag_bits = TagBits;
     static constexpr ticks none = ~ticks{0} >> (64 - TickBits);
+    static constexpr std::uint64_t tag_max = TagBits == 0 ? 0 : ~std::uint64_t{0} >> (64 - (TagBits == 0 ? 1 : TagBits));
     /// The latest time that can be told from `never`.
     static constexpr ticks latest = none - 1;
 
     /// Offers nothing.
     constexpr basic_slot() noexcept : basic_slot(never, 0) {}
 
-    constexpr ticks due() const noexcept { return time_of(field()); }
-    /// The due time as the word holds it, in which `never` is `none`: to compare many of them.
-    constexpr ticks field() const noexcept { return static_cast<ticks>(word_) & none; }
-    static constexpr ticks time_of(ticks field) noexcept { return field == none ? never : field; }
-    /// Whether it is due by `now`, as `is_due`.
-    constexpr bool is_due_by(ticks now) const noexcept { return field() <= (now < latest ? now : latest); }
-    constexpr std::uint64_t tag() const noexcept {
-        if constexpr (TagBits > 0)
-            return static_cast<std::uint64_t>(word_ >> TickBits) & tag_max;
-        else
-            return 0;
+    constexpr ticks due() const noexcept { return due_of(word_); }
+    /// The whole word: of two, the lesser is due sooner, or at the same time.
+    constexpr Word word() const noexcept { return word_; }
+    static constexpr ticks due_of(Word word) noexcept {
+        const auto field = static_cast<ticks>(word >> TagBits);
+        return field == none ? never : field;
     }
+    /// Whether it is due by `now`, as `is_due`.
+    constexpr bool is_due_by(ticks now) const noexcept { return word_ <= made_of(now < latest ? now : latest, tag_max); }
+    constexpr std::uint64_t tag() const noexcept { return static_cast<std::uint64_t>(word_) & tag_max; }
 
     /// The next word of the child's owner, and the next of anybody else.
     constexpr basic_slot by_owner(ticks due) const noexcept { return {due, (tag() | 1) + 1}; }
@@ -108,12 +110,11 @@ public:
     }
 
 private:
-    static constexpr std::uint64_t tag_max = TagBits == 0 ? 0 : ~std::uint64_t{0} >> (64 - (TagBits == 0 ? 1 : TagBits));
-
-    constexpr basic_slot(ticks due, std::uint64_t tag) noexcept
-        : word_(static_cast<Word>(due == never ? none : std::min(due, latest))) {
-        if constexpr (TagBits > 0) word_ = static_cast<Word>(word_ | (static_cast<Word>(tag & tag_max) << TickBits));
+    static constexpr Word made_of(ticks field, std::uint64_t tag) noexcept {
+        return static_cast<Word>(static_cast<Word>(field) << TagBits | static_cast<Word>(tag));
     }
+    constexpr basic_slot(ticks due, std::uint64_t tag) noexcept
+        : word_(made_of(due == never ? none : std::min(due, latest), tag & tag_max)) {}
 
     Word word_;
 };

@@ -4,6 +4,7 @@
 
 #include <tmigr/config.hpp>
 #include <tmigr/cpu_seat.hpp>
+#include <tmigr/detail/prefetch.hpp>
 #include <tmigr/group.hpp>
 
 #include <algorithm>
@@ -20,21 +21,32 @@ namespace tmigr {
 //   5  no-late  the slot of an idle group or CPU is not later than what lies below it
 // A slot may be early: then somebody wakes for nothing. It is never late.
 
-/// The earliest expiry in the slots of a group. Wait-free, one load per child.
-template <hierarchy_config Config>
-    requires has_expiries<Config>
-ticks earliest(const group<Config>& g) noexcept {
-    using slot = typename Config::slot;
-    ticks first = slot::none;
-    for (const auto& cell : g.table().slots()) {
+namespace detail {
+
+/// The soonest of `Count` slots from `Place` on, as its word. In halves, so that no comparison
+/// waits for all those before.
+template <hierarchy_config Config, unsigned Place, unsigned Count>
+typename Config::slot::word_type soonest(const slot_table<Config>& table) noexcept {
+    if constexpr (Count == 1) {
         // (S1) seq_cst load of a slot; pairs with (N1), (S4), (O1).
         //      after (D3) or (S3): an expiry that was published before is seen, or its
         //      publisher sees in (N2), (S3) what was done before.
         //      killed by: slot_scan_acquire
-        const ticks due = cell.load(Config::orders::slot_scan).field();
-        first = due < first ? due : first;
+        return table.slots()[Place].load(Config::orders::slot_scan).word();
+    } else {
+        const auto lower = soonest<Config, Place, Count / 2>(table);
+        const auto upper = soonest<Config, Place + Count / 2, Count - Count / 2>(table);
+        return upper < lower ? upper : lower;
     }
-    return slot::time_of(first);
+}
+
+}  // namespace detail
+
+/// The earliest expiry in the slots of a group. Wait-free, one load per child.
+template <hierarchy_config Config>
+    requires has_expiries<Config>
+ticks earliest(const group<Config>& g) noexcept {
+    return Config::slot::due_of(detail::soonest<Config, 0, slot_table<Config>::children>(g.table()));
 }
 
 /// Whether anything in the slots of a group is due by `now`. Wait-free, one load per child at most.
@@ -91,6 +103,7 @@ template <hierarchy_config Config>
     requires has_expiries<Config>
 void refresh(group<Config>& parent, const group<Config>& child, cpu_id on, typename Config::tracer& tracer) noexcept {
     auto& cell = parent.table().slot_of(child.groupmask());
+    detail::about_to_write(cell);
     for (int attempt = 0; attempt < Config::steps::refresh_attempts; ++attempt) {
         // (S2) seq_cst load of the slot; pairs with (S4).
         //      an attempt counts only if it failed against a swap that came after this

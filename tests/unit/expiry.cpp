@@ -52,6 +52,15 @@ void check_slot() {
         REQUIRE(theirs != s);
         s = i % 3 == 0 ? mine : theirs;
     }
+    // Words compare as due times do, whatever the tags; `never` is the last.
+    CHECK(s.by_owner(6).word() < Slot().by_owner(7).word());
+    CHECK(Slot().by_owner(6).word() < s.by_owner(7).word());
+    CHECK(s.by_other(Slot::latest).word() < Slot().by_owner(never).word());
+    CHECK(Slot::due_of(s.by_other(9).word()) == 9);
+    CHECK(s.by_other(9).is_due_by(9));
+    CHECK_FALSE(Slot().by_owner(9).is_due_by(8));
+    CHECK(s.by_other(Slot::latest).is_due_by(never - 1));
+    CHECK_FALSE(s.by_other(never).is_due_by(never - 1));
 }
 
 }  // namespace
