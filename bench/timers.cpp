@@ -19,6 +19,10 @@
 // sleep_wake, new_expiry and new_expiry_idle of two CPUs of one leaf;
 // expire        thread 0 as above, with 8 due, thread 1 a sleep_wake below the same group; an item
 //               is one sleeper, one sleep or one wake
+// `work` is how many nanoseconds a thread is busy with something of its own before each
+// operation, as CPUs are; `who:work` does nothing else, and is to be taken off. Without any, who
+// holds a lock has it again before another core learns that it was free: what is measured is one
+// thread that works while another waits.
 //
 // An item is one operation, if nothing else is said; a sleep and a wake are two. Floor: `bare`,
 // as many bare stores and compare-and-swaps on lines of their own as the library needs. Peers:
@@ -76,8 +80,45 @@ std::unique_ptr<P>& shared_machine() {
     return peer;
 }
 
+/// Keeps the thread busy, with nothing but its registers.
+class own_work {
+public:
+    explicit own_work(double nanoseconds) : turns_(static_cast<std::uint64_t>(nanoseconds * turns_in_a_nanosecond())) {}
+    void operator()() const noexcept { spin(turns_); }
+
+private:
+    static void spin(std::uint64_t turns) noexcept {
+        for (std::uint64_t i = 0; i < turns; ++i) benchmark::DoNotOptimize(i);
+    }
+    static double turns_in_a_nanosecond() {
+        static const double measured = [] {
+            constexpr std::uint64_t turns = 100'000;
+            std::uint64_t least = ~std::uint64_t{0};
+            for (int i = 0; i < 20; ++i) {
+                const std::uint64_t begin = now();
+                spin(turns);
+                least = std::min(least, now() - begin);
+            }
+            return static_cast<double>(turns) / (static_cast<double>(least) / ticks_per_nanosecond());
+        }();
+        return measured;
+    }
+    std::uint64_t turns_;
+};
+
+/// A peer that does nothing, to see what the work between takes.
+struct nothing {
+    explicit nothing(std::size_t) {}
+    void activate(std::size_t) {}
+    ticks deactivate(std::size_t, ticks) { return never; }
+    ticks new_expiry(std::size_t, ticks) { return never; }
+    bool must_expire(std::size_t, ticks) { return false; }
+    template <class Run>
+    ticks expire(std::size_t, ticks, Run&&) { return never; }
+};
+
 template <class P>
-void perform(benchmark::State& state, scene what, std::size_t due) {
+void perform(benchmark::State& state, scene what, std::size_t due, double nanoseconds) {
     const auto me = static_cast<std::size_t>(state.thread_index());
     const on_core here(static_cast<unsigned>(me));
     if (me == 0) {
@@ -89,6 +130,7 @@ void perform(benchmark::State& state, scene what, std::size_t due) {
     static thread_local ticks time = 0;
     P* peer = nullptr;
     std::int64_t done = 0;
+    const own_work work(nanoseconds);
     const bool expires = what == scene::expire && me == 0;
     const std::size_t cpu = what == scene::expire ? 501 : me;
     ticks now = 0;
@@ -98,6 +140,7 @@ void perform(benchmark::State& state, scene what, std::size_t due) {
     };
     for (auto _ : state) {
         if (peer == nullptr) peer = shared_machine<P>().get();
+        work();
         if (expires) {
             benchmark::DoNotOptimize(peer->expire(watcher, ++now, run_sleeper));
             continue;
@@ -107,6 +150,7 @@ void perform(benchmark::State& state, scene what, std::size_t due) {
             case scene::sleep_wake:
             case scene::last_sleeper:
                 peer->activate(cpu);
+                work();
                 benchmark::DoNotOptimize(peer->deactivate(cpu, far_future - 1 - ++time % 1024));
                 done += 2;
                 break;
@@ -139,16 +183,22 @@ void bare(benchmark::State& state, std::size_t stores, std::size_t swaps, std::i
 
 template <class P>
 void add_scenes(const std::string& name) {
-    const auto with = [&](scene what, int threads, std::size_t due) {
-        auto* const made = add("timers", {{"what", name_of_scene(what)}, {"who", name}, {"due", due}},
-                               [=](benchmark::State& s) { perform<P>(s, what, due); });
+    const auto with = [&](scene what, int threads, std::size_t due, int work = 0) {
+        auto* const made =
+            add("timers", {{"what", name_of_scene(what)}, {"who", name}, {"due", due}, {"work", work}},
+                [=](benchmark::State& s) { perform<P>(s, what, due, work); });
         if (threads > 1) made->Threads(threads);
     };
+    const auto together = [&](int work) {
+        for (const scene what : {scene::sleep_wake, scene::new_expiry, scene::new_expiry_idle}) with(what, 2, 0, work);
+    };
+    for (const int work : {200, 500, 1000}) together(work);
+    if constexpr (std::is_same_v<P, nothing>) return;
     for (const scene what : {scene::sleep_wake, scene::last_sleeper, scene::new_expiry, scene::new_expiry_idle,
                              scene::must_expire})
         with(what, 1, 0);
     for (const std::size_t due : {1, 8, 64}) with(scene::expire, 1, due);
-    for (const scene what : {scene::sleep_wake, scene::new_expiry, scene::new_expiry_idle}) with(what, 2, 0);
+    together(0);
     with(scene::expire, 2, 8);
 }
 
@@ -238,9 +288,10 @@ void enroll() {
         using P = typename C::template on<boost_atomics>;
         add_scenes<P>(who<P>());
     });
+    add_scenes<nothing>("work");
     // 512 CPUs are three levels: (stores, swaps).
     const auto floor = [](scene what, std::size_t stores, std::size_t swaps, std::int64_t in_one) {
-        add("timers", {{"what", name_of_scene(what)}, {"who", "bare"}, {"due", what == scene::expire ? 1 : 0}},
+        add("timers", {{"what", name_of_scene(what)}, {"who", "bare"}, {"due", what == scene::expire ? 1 : 0}, {"work", 0}},
             [=](benchmark::State& s) { bare(s, stores, swaps, in_one); });
     };
     floor(scene::sleep_wake, 2, 2, 2);

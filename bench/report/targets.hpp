@@ -131,22 +131,36 @@ private:
         for (const bound* b : {&level0, &higher, &timers, &plain, &plain_timers}) close(*b);
     }
 
+    /// What threads did between, which is in the times of both and nobody's merit; null where
+    /// they did nothing.
+    const measurement* work_between(const measurement& m) const {
+        if (m["work"].empty() || m["work"] == "0") return nullptr;
+        return find(m.what, {{"what", m["what"]}, {"who", "work"}, {"work", m["work"]}, {"threads", m["threads"]}});
+    }
+    void add_without_work(bound& to, const measurement& over, const measurement& under) const {
+        if (const measurement* work = work_between(over))
+            to.add((over.ns() - work->ns()) / std::max(under.ns() - work->ns(), 1.0), over.name);
+        else
+            to.add(over, under, over.name);
+    }
+
     void timers() {
         bound alone{"operations with timers, against Linux-like events, alone", false, 2};
-        bound together{"the same, two threads", false, 3};
+        bound at_once{"the same, two threads, nothing between two operations", false, 3};
+        bound spaced{"the same, two threads, work of their own between (taken off)", false, 3};
         each("timers", [&](const measurement& m) {
             if (!m["who"].starts_with("Linux-like")) return;
-            if (const measurement* ours = library_for(m))
-                (m["threads"].empty() ? alone : together).add(m, *ours, m.name);
+            const measurement* ours = library_for(m);
+            if (ours == nullptr || (!m["work"].empty() && m["work"] != "0" && work_between(m) == nullptr)) return;
+            add_without_work(m["threads"].empty() ? alone : work_between(m) == nullptr ? at_once : spaced, m, *ours);
         });
-        close(alone);
-        close(together);
+        for (const bound* b : {&alone, &at_once, &spaced}) close(*b);
     }
 
     /// Those that name a migrator, lose no timer, and find what to arm.
     static bool same_answers(const measurement& m) {
         const std::string_view who = m["who"];
-        return who != "tmigr" && who != "bare" && who != "barriers" && who != "pass" &&
+        return who != "tmigr" && who != "bare" && who != "barriers" && who != "pass" && who != "work" &&
                (m["expiries"] == "1" || m.what == "timers" || who.starts_with("locked_tree"));
     }
     /// Of these, the one that has no lock for all to wait for.
@@ -161,7 +175,7 @@ private:
                         false, 1};
                 each(what, [&](const measurement& m) {
                     if (!same_answers(m) || waits_for_nobody(m) != lock_free) return;
-                    if (const measurement* ours = library_for(m)) b.add(m, *ours, m.name);
+                    if (const measurement* ours = library_for(m)) add_without_work(b, m, *ours);
                 });
                 close(b);
             }
