@@ -137,9 +137,11 @@ private:
         if (m["work"].empty() || m["work"] == "0") return nullptr;
         return find(m.what, {{"what", m["what"]}, {"who", "work"}, {"work", m["work"]}, {"threads", m["threads"]}});
     }
+    /// What is left without it; less than a nanosecond is not told from nothing.
+    static double left(const measurement& m, const measurement& work) { return std::max(m.ns() - work.ns(), 1.0); }
     void add_without_work(bound& to, const measurement& over, const measurement& under) const {
         if (const measurement* work = work_between(over))
-            to.add((over.ns() - work->ns()) / std::max(under.ns() - work->ns(), 1.0), over.name);
+            to.add(left(over, *work) / left(under, *work), over.name);
         else
             to.add(over, under, over.name);
     }
