@@ -49,6 +49,12 @@ task_plan task(std::string name, std::size_t cpu, bool pinned, std::vector<phase
     return plan;
 }
 
+nanoseconds device_mean_of(const idle_background& p, unsigned capacity) {
+    for (const auto& [of, mean] : p.device_mean_of_capacity)
+        if (of == capacity) return mean;
+    return p.device_mean;
+}
+
 void add_background(workload& load, const machine& hardware, const idle_background& p) {
     for (std::size_t cpu = 0; cpu < hardware.size(); ++cpu) {
         if (p.global_mean != 0) {
@@ -72,7 +78,8 @@ void add_background(workload& load, const machine& hardware, const idle_backgrou
         if (p.precise_mean != 0)
             load.timers.push_back(timer(timer_kind::precise, cpu, spread(p.precise_mean, std::uint64_t{4} * 4096 + cpu),
                                         p.precise_mean, true, p.handler));
-        if (p.device_mean != 0) load.interrupts.push_back({cpu, p.device_mean, true, p.handler});
+        const nanoseconds device = device_mean_of(p, hardware.cpus.cpus()[cpu].capacity);
+        if (device != 0) load.interrupts.push_back({cpu, device, true, p.handler});
     }
     if (p.device_on_first_mean != 0 && hardware.size() != 0)
         load.interrupts.push_back({0, p.device_on_first_mean, true, p.handler});
@@ -151,7 +158,7 @@ workload make_ilb_2009(const machine& hardware, const ilb_parameters& parameters
     if (hardware.size() < needed)
         throw tmigr::input_error(std::to_string(hardware.size()) + " CPUs",
                                  "a machine with at least " + std::to_string(needed) + " CPUs for ilb-2009");
-    workload load = above_idle("ilb-2009", hardware, {});
+    workload load = above_idle("ilb-2009", hardware, parameters.background);
     for (std::size_t i = 0; i < parameters.jobs; ++i)
         load.tasks.push_back(task("make/" + std::to_string(i), parameters.first_job + i, true,
                                   {run{parameters.job_run}, sleep_for{parameters.job_wait}},
@@ -179,7 +186,7 @@ workload make_heavy_on_little(const machine& hardware, const heavy_parameters& p
 }
 
 workload make_enqueue_99(const machine& hardware, const enqueue_parameters& parameters) {
-    workload load = above_idle("enqueue-99", hardware, {});
+    workload load = above_idle("enqueue-99", hardware, parameters.background);
     const auto busy_before = [&](std::size_t cpus) {
         return static_cast<std::size_t>(parameters.busy_share * static_cast<double>(cpus));
     };
@@ -201,18 +208,26 @@ workload make_enqueue_99(const machine& hardware, const enqueue_parameters& para
 
 namespace {
 
+template <class Parameters>
+Parameters above(const idle_background& background) {
+    Parameters parameters;
+    parameters.background = background;
+    return parameters;
+}
+
 struct named {
     std::string_view name;
-    workload (*make)(const machine&);
+    workload (*make)(const machine&, const idle_background&);
 };
+using back = const idle_background&;
 constexpr std::array all_named{
-    named{"idle", [](const machine& m) { return make_idle(m); }},
-    named{"little-pin", [](const machine& m) { return make_little_pin(m); }},
-    named{"tbench-like", [](const machine& m) { return make_tbench(m); }},
-    named{"schbench-like", [](const machine& m) { return make_schbench(m); }},
-    named{"ilb-2009", [](const machine& m) { return make_ilb_2009(m); }},
-    named{"heavy-on-little", [](const machine& m) { return make_heavy_on_little(m); }},
-    named{"enqueue-99", [](const machine& m) { return make_enqueue_99(m); }},
+    named{"idle", [](const machine& m, back b) { return make_idle(m, b); }},
+    named{"little-pin", [](const machine& m, back b) { return make_little_pin(m, above<little_pin_parameters>(b)); }},
+    named{"tbench-like", [](const machine& m, back b) { return make_tbench(m, above<tbench_parameters>(b)); }},
+    named{"schbench-like", [](const machine& m, back b) { return make_schbench(m, above<schbench_parameters>(b)); }},
+    named{"ilb-2009", [](const machine& m, back b) { return make_ilb_2009(m, above<ilb_parameters>(b)); }},
+    named{"heavy-on-little", [](const machine& m, back b) { return make_heavy_on_little(m, above<heavy_parameters>(b)); }},
+    named{"enqueue-99", [](const machine& m, back b) { return make_enqueue_99(m, above<enqueue_parameters>(b)); }},
 };
 
 }  // namespace
@@ -224,9 +239,9 @@ std::vector<std::string_view> workload_names() {
     return names;
 }
 
-workload make_workload(std::string_view name, const machine& hardware) {
+workload make_workload(std::string_view name, const machine& hardware, const idle_background& background) {
     for (const named& each : all_named)
-        if (each.name == name) return each.make(hardware);
+        if (each.name == name) return each.make(hardware, background);
     std::string names;
     for (const named& each : all_named) names += (names.empty() ? "" : ", ") + std::string{each.name};
     throw tmigr::input_error(std::string{name}, "a workload: " + names);

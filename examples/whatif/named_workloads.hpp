@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace whatif {
@@ -18,8 +19,8 @@ namespace whatif {
 /// The rates of timers are those of the recording of an idle 7.3 kernel on 12 emulated arm64 CPUs with three
 /// capacities (15 s; per CPU and second 0.92 global, 0.43 pinned, 0.23 deferrable timers armed, 0.43
 /// precise ones run, ticks left out). There they are spread unevenly, most on the two or three CPUs on
-/// which kernel threads last ran; here evenly. Devices and all times of work are assumed. Calibration
-/// changes the means here and nothing else.
+/// which kernel threads last ran; here evenly. Devices and all times of work are assumed.
+/// `background.hpp` reads others.
 struct idle_background {
     nanoseconds global_mean = 1'300'000'000;    ///< per CPU: between time-outs of kernel threads and others
     nanoseconds global_period = 1'500'000'000;  ///< per `global_every` CPUs: work that re-arms itself
@@ -28,6 +29,8 @@ struct idle_background {
     nanoseconds deferrable_period = 4'400'000'000;   ///< per CPU
     nanoseconds precise_mean = 2'350'000'000;        ///< per CPU
     nanoseconds device_mean = 0;                     ///< per CPU: interrupts; 0: none
+    /// The same for CPUs of some capacities, in place of `device_mean`.
+    std::vector<std::pair<unsigned, nanoseconds>> device_mean_of_capacity;
     nanoseconds device_on_first_mean = 250'000'000;  ///< interrupts that all go to the first CPU; 0: none
     nanoseconds handler = 5'000;                     ///< work of each of these
     nanoseconds task_work = 20'000;  ///< of the kernel thread that a global time-out wakes; 0: wakes none
@@ -74,6 +77,7 @@ workload make_schbench(const machine& hardware, const schbench_parameters& param
 /// on an otherwise idle CPU, and a CPU that is kept awake: the idle load balancer. Made for
 /// 16 equal CPUs at 250 Hz; throws `tmigr::input_error` for a machine with fewer.
 struct ilb_parameters {
+    idle_background background;
     std::size_t first_job = 4;
     std::size_t jobs = 4;
     std::size_t driver = 10;  ///< index of the CPU on which the timers are queued
@@ -99,6 +103,7 @@ workload make_heavy_on_little(const machine& hardware, const heavy_parameters& p
 /// Network-like time-outs: armed all the time on every CPU, of which 99 in 100 are cancelled long
 /// before they would fire.
 struct enqueue_parameters {
+    idle_background background;
     std::size_t per_cpu = 4;  ///< timers that are armed at a time
     nanoseconds timeout = 200'000'000;
     double cancelled = 0.99;
@@ -110,9 +115,9 @@ workload make_enqueue_99(const machine& hardware, const enqueue_parameters& para
 /// The names, in the order of the functions above.
 std::vector<std::string_view> workload_names();
 
-/// The workload of that name with its own parameters. The same machine gives the same workload.
-/// Throws `tmigr::input_error` for a name that there is none of, and as the functions above.
-workload make_workload(std::string_view name, const machine& hardware);
+/// The workload of that name with its own parameters, above that background. The same machine gives the
+/// same workload. Throws `tmigr::input_error` for a name that there is none of, and as the functions above.
+workload make_workload(std::string_view name, const machine& hardware, const idle_background& background = {});
 
 }  // namespace whatif
 

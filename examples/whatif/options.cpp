@@ -26,7 +26,8 @@ constexpr const char* description =
 
 constexpr const char* footer =
     "Examples:\n"
-    "  tmigr-whatif --cpus orion-o6.cpus --idle-states orion-o6.json --seconds 600 --policy all\n"
+    "  tmigr-whatif --cpus orion-o6.cpus --idle-states orion-o6.idle.json --background orion-o6.background.json \\\n"
+    "      --seconds 600 --policy all\n"
     "      an idle Orion O6 under every policy, against none\n"
     "  tmigr-whatif --cpus phone.cpus --rt-app video.json --policy prefer-low,buckets:128 --runs 10\n"
     "      a workload of rt-app, mean and standard deviation of ten seeds\n"
@@ -48,7 +49,7 @@ auto for_option(const char* option, Read read) {
 
 /// As text from the command line, where there was some.
 struct raw_options {
-    std::optional<std::string> cpus, hwloc, idle_states, workload, rt_app, trace, policy, baseline, seconds, seed, runs,
+    std::optional<std::string> cpus, hwloc, idle_states, background, workload, rt_app, trace, policy, baseline, seconds, seed, runs,
         hz, governor, window, shard, out;
     bool live = false, keep_tick = false;
     std::vector<std::string> axes;
@@ -76,6 +77,7 @@ void add_scene(CLI::App& app, raw_options& raw) {
         ->group(loads);
     file("--rt-app", raw.rt_app, loads, "Workload of rt-app (JSON)");
     file("--trace", raw.trace, loads, "Linux trace text: its timers and busy phases");
+    file("--background", raw.background, loads, "What the system does besides a named workload (JSON)");
     app.add_option("--seconds", raw.seconds, "Simulated time; default 60, of a trace its own")
         ->type_name("S")
         ->group(loads);
@@ -107,6 +109,9 @@ void take_scene(const raw_options& raw, options& chosen) {
         for_option("--workload", [&] { set_parameter(checked, "workload", *raw.workload); });
         scene.load_text = *raw.workload;
     }
+    if (raw.background && scene.load != workload_source::named)
+        throw usage_error("--background with --rt-app or --trace; expected it with a named workload only");
+    scene.background = raw.background;
     const auto set = [&](const char* option, const char* name, const std::optional<std::string>& value) {
         if (value) for_option(option, [&] { set_parameter(chosen.base, name, *value); });
     };

@@ -26,6 +26,7 @@ struct scene_options {
     machine_source machine = machine_source::live;
     std::string machine_file;
     std::optional<std::string> idle_states;
+    std::optional<std::string> background;  ///< of named workloads
     workload_source load = workload_source::named;
     std::string load_text = "idle";  ///< name or file
 };

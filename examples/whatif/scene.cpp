@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 #include "scene.hpp"
 
+#include "background.hpp"
 #include "idle_states.hpp"
 #include "named_workloads.hpp"
 #include "recording.hpp"
@@ -94,6 +95,11 @@ scene_source::scene_source(const scene_options& chosen) : chosen_(chosen) {
     if (chosen_.idle_states) read_idle_states(std::filesystem::path{*chosen_.idle_states}, hardware_);
     if (hardware_.size() == 0)
         throw tmigr::input_error("", "a machine with at least one CPU", chosen_.machine_file);
+    if (chosen_.background) {
+        background_file_ = read_text(*chosen_.background);
+        std::istringstream in{background_file_};
+        background_ = read_background(in, *chosen_.background);
+    }
     if (chosen_.load != workload_source::named) load_file_ = read_text(chosen_.load_text);
 }
 
@@ -101,7 +107,10 @@ scene scene_source::make(const point_parameters& point) const {
     scene made{hardware_, {}, {}};
     made.hardware.hertz = point.hertz;
     if (chosen_.load == workload_source::named || !point.workload.empty()) {
-        made.load = make_workload(point.workload.empty() ? chosen_.load_text : point.workload, made.hardware);
+        made.load =
+            make_workload(point.workload.empty() ? chosen_.load_text : point.workload, made.hardware, background_);
+        if (chosen_.background)
+            made.note = fmt::format("background {}\n", std::filesystem::path{*chosen_.background}.filename().string());
         return made;
     }
     std::istringstream in{load_file_};
@@ -144,6 +153,8 @@ std::uint64_t scene_source::fingerprint() const {
     for (const std::size_t table : hardware_.table_of) made.add(table);
     made.add(static_cast<std::uint64_t>(chosen_.load));
     made.add(chosen_.load == workload_source::named ? std::string_view{chosen_.load_text} : load_file_);
+    // What parts of older versions agreed on stays the same where there is none.
+    if (chosen_.background) made.add(background_file_);
     return made.value();
 }
 

@@ -3,6 +3,7 @@
 #define TMIGR_EXAMPLES_WHATIF_SCENE_HPP
 
 #include "machine.hpp"
+#include "named_workloads.hpp"
 #include "options.hpp"
 #include "workload.hpp"
 
@@ -16,7 +17,7 @@ namespace whatif {
 struct scene {
     machine hardware;
     workload load;
-    std::string note;  ///< a line on what a recording itself counted, for the table; or empty
+    std::string note;  ///< a line for the table, on what a recording itself counted or on the background; or empty
 };
 
 /// What the options name, read once, and made into a scene for each point. Throws
@@ -35,7 +36,9 @@ public:
 private:
     scene_options chosen_;
     machine hardware_;
-    std::string load_file_;  ///< its text
+    idle_background background_;
+    std::string load_file_;        ///< its text
+    std::string background_file_;  ///< the same
 };
 
 }  // namespace whatif

@@ -2,7 +2,7 @@
 include("${CMAKE_CURRENT_LIST_DIR}/tool.cmake")
 
 tool(0 --help)
-contains("${out}" --cpus --hwloc --live --idle-states --workload --rt-app --trace --policy --baseline --seconds --seed
+contains("${out}" --cpus --hwloc --live --idle-states --workload --background --rt-app --trace --policy --baseline --seconds --seed
          --runs --hz --governor --keep-tick --csv --json --plot --ftrace --chrome-trace --window --per-cpu --quiet
          --version sweep merge ilb-2009 gated-split push-rearm hmp-kick "Exit status")
 string(REGEX MATCHALL "\n  [^\n]*tmigr-whatif [^\n]+" examples "${out}")

@@ -65,7 +65,7 @@ complains("missing/s.1-of-1.jsonl: cannot be written" sweep ${cpus} --out missin
 # Files that are none, for every kind.
 file(WRITE "${SCRATCH}/empty" "")
 execute_process(COMMAND head -c 4096 "${TOOL}" OUTPUT_FILE "${SCRATCH}/binary" COMMAND_ERROR_IS_FATAL ANY)
-foreach(kind IN ITEMS --cpus --idle-states --rt-app --trace)
+foreach(kind IN ITEMS --cpus --idle-states --background --rt-app --trace)
     set(machine ${cpus})
     if(kind STREQUAL "--cpus")
         set(machine "")
@@ -75,3 +75,4 @@ foreach(kind IN ITEMS --cpus --idle-states --rt-app --trace)
     refused("empty" ${machine} ${kind} empty)
     refused("binary:1: got '" ${machine} ${kind} binary)
 endforeach()
+complains("--background with --rt-app or --trace" ${cpus} --background empty --trace empty)
