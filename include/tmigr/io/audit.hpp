@@ -3,6 +3,7 @@
 #define TMIGR_IO_AUDIT_HPP
 
 #include <tmigr/detail/audit_coverage.hpp>
+#include <tmigr/detail/audit_roots.hpp>
 #include <tmigr/detail/audit_timers.hpp>
 #include <tmigr/detail/audit_words.hpp>
 #include <tmigr/detail/hex.hpp>
@@ -362,9 +363,7 @@ private:
                 continue;
             }
             const audit_group& other = tree_.groups()[first];
-            const bool own_trees = (group.numa >= 0 && other.numa >= 0 && group.numa != other.numa) ||
-                                   capacity_below(g) != capacity_below(first);
-            if (own_trees || two_roots_told_ == group.id) continue;
+            if (two_roots_told_ == group.id || detail::are_own_trees(tree_, first, g)) continue;
             two_roots_told_ = group.id;
             audit_finding f = made(audit_kind::two_roots);
             f.fault = "K22";
@@ -378,16 +377,6 @@ private:
             found(std::move(f));
         }
     }
-    unsigned capacity_below(audit_index g) const {
-        for (std::size_t steps = 0; steps < audit_tree::longest_way; ++steps) {
-            const audit_group& group = tree_.groups()[g];
-            if (!group.cpus.empty()) return tree_.cpus()[group.cpus.front()].capacity;
-            if (group.groups.empty()) break;
-            g = group.groups.front();
-        }
-        return 0;
-    }
-
     void check(const event::update_events& e) {
         jiffy_.add(e.nextevt);
         const audit_index printer = tree_.find_cpu(now_.on);
