@@ -29,7 +29,8 @@ std::string cpu_text(const audit_tree& tree, const tmigr::audit_group& leaf, con
         text += "!?";
     else if (cpu.armed != tmigr::event::never)
         text += "!" + seconds(cpu.armed);
-    static_cast<void>(tree);
+    if (const tmigr::audit_idle idle = tree.idle_of(cpu.id); idle.is == tmigr::audit_idle::where::in)
+        text += fmt::format("z{}", idle.state);
     return text;
 }
 

@@ -58,11 +58,16 @@ std::string summary(const audited& done) {
     text += row("expiries", fmt::format("{} judged, {} could not be; {} uncovered only in passing", c.judged, c.unjudged, c.passing));
     text += row("timers run for others", fmt::format("{}: {} in the group, {} in the node, {} of another node, {} of another capacity",
                 c.served, c.served_same_group, c.served_same_node, c.served_other_node, c.served_other_capacity));
-    text += row("sleepers that looked", fmt::format("{}: {} for nothing, {} timers of another node", c.looked, c.looked_for_nothing,
-                c.woken_for_other_node));
+    text += row("sleepers that looked", fmt::format("{}: {} for nothing, {} only for another node, {} only for another capacity", c.looked,
+                c.looked_for_nothing, c.woken_for_other_node, c.woken_for_other_capacity));
+    if (c.stays > 0)
+        text += row("stays in idle", fmt::format("{}: {} until what was armed for the tree, {} of these ended for nothing", c.stays,
+                    c.stays_to_armed, c.stays_for_nothing));
     if (c.timers[0] + c.timers[1] + c.timers[2] + c.timers[3] > 0)
         text += row("timers by lateness", fmt::format("{} on time, {} by 1 jiffy, {} by 2 to 9, {} by more", c.timers[0],
                     c.timers[1], c.timers[2], c.timers[3]));
+    if (c.timers_unfollowed > 0)
+        text += row("timers not followed", fmt::format("{}: too many at once", c.timers_unfollowed));
     text += row("findings", fmt::format("{}", c.findings()));
     for (std::size_t k = 0; k < tmigr::audit_kind_count; ++k)
         if (c.found[k] != 0) text += fmt::format("  {:<20}{}\n", name_of(static_cast<audit_kind>(k)), c.found[k]);

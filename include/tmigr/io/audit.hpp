@@ -3,7 +3,9 @@
 #define TMIGR_IO_AUDIT_HPP
 
 #include <tmigr/detail/audit_coverage.hpp>
+#include <tmigr/detail/audit_idle.hpp>
 #include <tmigr/detail/audit_roots.hpp>
+#include <tmigr/detail/audit_text.hpp>
 #include <tmigr/detail/audit_timers.hpp>
 #include <tmigr/detail/audit_words.hpp>
 #include <tmigr/detail/hex.hpp>
@@ -21,6 +23,7 @@
 #include <initializer_list>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -45,8 +48,13 @@ struct audit_counts {
     std::size_t served_other_capacity = 0;
     std::size_t looked = 0;              ///< times that a sleeper looked for due timers
     std::size_t looked_for_nothing = 0;  ///< and found none
-    std::size_t woken_for_other_node = 0;  ///< and found only some of another node
-    std::array<std::size_t, 4> timers{};   ///< of the wheel, by lateness: 0, 1, 2 to 9, more jiffies
+    std::size_t woken_for_other_node = 0;      ///< and found only some of another node
+    std::size_t woken_for_other_capacity = 0;  ///< and found only some of another capacity
+    std::array<std::size_t, 4> timers{};       ///< of the wheel, by lateness: 0, 1, 2 to 9, more jiffies
+    std::size_t timers_unfollowed = 0;         ///< more at once than are followed
+    std::size_t stays = 0;                 ///< in an idle state, from beginning to end, by cpu_idle lines
+    std::size_t stays_to_armed = 0;        ///< until what the sleeper had armed for the tree was due
+    std::size_t stays_for_nothing = 0;     ///< and then it had nothing to do and idled again
     std::array<std::size_t, audit_kind_count> found{};
     replay_counts words{};  ///< of the words, as `replay` counts them
 
@@ -98,6 +106,8 @@ public:
         tree_.forget();
         for (auto& w : words_) w = {};
         timers_.forget();
+        stays_.forget();
+        looks_.clear();
         replay_.gap();
         repeats_.clear();
         ring_.clear();
@@ -108,6 +118,7 @@ public:
         close_all(audit_end::trace);
         replay_.finish();
         counts_.words = replay_.counts();
+        counts_.timers_unfollowed = timers_.unfollowed();
         for (const replay_difference& d : replay_.differences()) {
             if (is_bad_word(d.line)) continue;
             audit_finding f = made(audit_kind::wrong_word);
@@ -163,6 +174,10 @@ private:
     struct repeats {
         repeat arm, serve;
     };
+    /// For whom a sleeper that looks has run timers.
+    struct look {
+        bool served = false, own_node = false, own_capacity = false;
+    };
 
     audit_finding made(audit_kind kind) const {
         audit_finding f;
@@ -194,16 +209,40 @@ private:
             return;
         }
         move_to(record);
-        if (other.name == "timer_start") {
+        if (other.name == "cpu_idle") {
+            idle(other.text);
+            tree_.take(record);
+        } else if (other.name == "timer_start") {
             timers_.start(other.text);
+        } else if (other.name == "timer_cancel") {
+            timers_.cancel(other.text, record.cpu);
         } else if (other.name == "timer_expire_entry") {
-            if (const auto ran = timers_.expire(other.text)) count_timer(*ran);
+            stays_.work(record.cpu);
+            if (const auto ran = timers_.expire(other.text, record.cpu)) count_timer(*ran);
         } else if (other.name == "hrtimer_expire_entry") {
+            if (!is_tick(other.text)) stays_.work(record.cpu);
             if (const auto now = detail::audit_number(other.text, "now")) learn_clock(*now);
         } else {
             return;
         }
         remember(record);
+    }
+    /// The tick's own timer is no work: it only looks whether there is some.
+    static bool is_tick(std::string_view text) {
+        const auto function = detail::audit_field(text, "function");
+        return function && (*function == "tick_nohz_handler" || *function == "tick_sched_timer");
+    }
+    void idle(std::string_view text) {
+        const auto line = detail::parse_cpu_idle(text);
+        if (!line) return;
+        if (!line->state) return stays_.leave(line->cpu, at_least(now_.time));
+        const audit_index c = tree_.find_cpu(line->cpu);
+        const bool arms = c != no_index && tree_.cpus()[c].is == audit_cpu::presence::asleep && tree_.cpus()[c].armed_known;
+        const auto stay = stays_.enter(line->cpu, arms ? tree_.cpus()[c].armed : event::never);
+        if (!stay) return;
+        ++counts_.stays;
+        counts_.stays_to_armed += stay->at_armed ? 1 : 0;
+        counts_.stays_for_nothing += stay->for_nothing ? 1 : 0;
     }
     void count_timer(const detail::audit_timers::expiry& ran) {
         if (ran.deferrable) return;
@@ -236,10 +275,15 @@ private:
         const bool looks_on = std::holds_alternative<event::handle_remote_cpu>(record.event) ||
                               std::holds_alternative<event::handle_remote>(record.event);
         if (printer.served != no_index && !printer.told && !updates) check_told(p);
-        if (const auto* claim = std::get_if<event::handle_remote_cpu>(&record.event)) count_serve(*claim, printer);
+        if (const auto* claim = std::get_if<event::handle_remote_cpu>(&record.event)) {
+            count_serve(*claim, printer);
+            stays_.work(record.cpu);
+        }
+        if (std::holds_alternative<event::cpu_active>(record.event)) stays_.work(record.cpu);
         if (printer.walk == audit_walk::looking && printer.is == audit_cpu::presence::asleep && !updates && !looks_on) {
             ++counts_.looked;
             if (!printer.served_since) ++counts_.looked_for_nothing;
+            count_look(p);
         }
     }
     void count_serve(const event::handle_remote_cpu& claim, const audit_cpu& by) {
@@ -252,14 +296,30 @@ private:
             learn_clock(sleeper.due);
         if (sleeper.leaf == no_index || by.leaf == no_index) return;
         const bool other_node = tree_.groups()[sleeper.leaf].numa != tree_.groups()[by.leaf].numa;
+        const bool other_capacity = sleeper.capacity != by.capacity;
         if (sleeper.leaf == by.leaf)
             ++counts_.served_same_group;
         else if (!other_node)
             ++counts_.served_same_node;
         else
             ++counts_.served_other_node;
-        if (sleeper.capacity != by.capacity) ++counts_.served_other_capacity;
-        if (other_node && by.is == audit_cpu::presence::asleep) ++counts_.woken_for_other_node;
+        if (other_capacity) ++counts_.served_other_capacity;
+        if (by.is != audit_cpu::presence::asleep) return;
+        look& l = look_of(tree_.find_cpu(by.id));
+        l.served = true;
+        l.own_node = l.own_node || !other_node;
+        l.own_capacity = l.own_capacity || !other_capacity;
+    }
+    look& look_of(audit_index c) {
+        if (c >= looks_.size()) looks_.resize(c + std::size_t{1});
+        return looks_[c];
+    }
+    /// A sleeper has looked for due timers.
+    void count_look(audit_index c) {
+        const look done = std::exchange(look_of(c), {});
+        if (!done.served) return;
+        if (!done.own_node) ++counts_.woken_for_other_node;
+        if (!done.own_capacity) ++counts_.woken_for_other_capacity;
     }
 
     /// Timers of a sleeper were run, and whoever did it turns to something else.
@@ -684,6 +744,7 @@ private:
         measured_.clear();
         words_.clear();
         repeats_.clear();
+        looks_.clear();
         roots_at_ = {};
     }
 
@@ -730,6 +791,8 @@ private:
     replay<> replay_;
     std::vector<detail::audit_words> words_;
     detail::audit_timers timers_;
+    detail::audit_stays stays_;
+    std::vector<look> looks_;
     detail::jiffy_length jiffy_;
     std::optional<std::int64_t> ahead_;
     audit_place now_{};

@@ -2,6 +2,7 @@
 #ifndef TMIGR_IO_AUDIT_TREE_HPP
 #define TMIGR_IO_AUDIT_TREE_HPP
 
+#include <tmigr/detail/audit_idle.hpp>
 #include <tmigr/input_error.hpp>
 #include <tmigr/io/ftrace.hpp>
 #include <tmigr/topology.hpp>
@@ -97,6 +98,14 @@ struct audit_cpu {
     bool connected = false;
 };
 
+/// Whether a CPU is in an idle state of the machine, as cpu_idle lines tell. A CPU that sleeps for the tree goes
+/// into such states again and again; one that is in such a state need not sleep for the tree.
+struct audit_idle {
+    enum class where : std::uint8_t { unknown, out, in };
+    where is = where::unknown;
+    unsigned state = 0;  ///< which one, while in it
+};
+
 /// The tree that lines of a trace tell of, as it is at one moment: groups, who is awake below,
 /// what each child offers, what each sleeper has armed. Built line by line, from any line on:
 /// what was not told yet is not known.
@@ -115,6 +124,8 @@ public:
     const std::vector<audit_cpu>& cpus() const noexcept { return cpus_; }
     /// CPUs that sleep and have a timer; those whose `due` is finite.
     const std::vector<audit_index>& waiting() const noexcept { return waiting_; }
+
+    audit_idle idle_of(cpu_id id) const { return id < idle_.size() ? idle_[id] : audit_idle{}; }
 
     /// How often all was dropped since a trace began anew: indices of before are void.
     std::size_t generation() const noexcept { return generation_; }
@@ -145,6 +156,7 @@ public:
             c = kept;
         }
         waiting_.clear();
+        idle_.clear();
     }
 
     audit_index find_group(group_id id) const {
@@ -190,6 +202,13 @@ private:
     template <class Other>
     void take_event(const Other&) {}
     void take_event(const event::lost&) { forget(); }
+    void take_event(const event::other& other) {
+        if (other.name != "cpu_idle") return;
+        const auto line = detail::parse_cpu_idle(other.text);
+        if (!line) return;
+        if (line->cpu >= idle_.size()) idle_.resize(line->cpu + std::size_t{1});
+        idle_[line->cpu] = {line->state ? audit_idle::where::in : audit_idle::where::out, line->state.value_or(0)};
+    }
 
     // The shape.
     void take_event(const event::group_set& made) {
@@ -525,6 +544,7 @@ private:
         cpus_.clear();
         cpu_index_.clear();
         waiting_.clear();
+        idle_.clear();
         last_found_ = no_index;
     }
 
@@ -534,6 +554,7 @@ private:
     std::vector<audit_cpu> cpus_;
     std::vector<audit_index> cpu_index_;
     std::vector<audit_index> waiting_;
+    std::vector<audit_idle> idle_;
     std::unordered_map<group_id, audit_index> group_index_;
     mutable audit_index last_found_ = no_index;
 };
