@@ -105,7 +105,7 @@ ordered_json everything(const audited& done) {
     j["tree"] = {{"cpus", done.audit.tree().cpus().size()}, {"groups", done.audit.tree().groups().size()}};
     j["words"] = {{"lines", c.words.lines},         {"agreed", c.words.agreed},       {"learnt", c.words.learnt},
                   {"reordered", c.words.reordered}, {"different", c.words.different}};
-    j["expiries"] = {{"judged", c.judged}, {"unjudged", c.unjudged}, {"passing", c.passing}};
+    j["expiries"] = {{"judged", c.judged}, {"unjudged", c.unjudged}, {"passing", c.passing}, {"dropped", c.dropped}};
     j["served"] = {{"all", c.served},
                    {"same_group", c.served_same_group},
                    {"same_node", c.served_same_node},

@@ -56,6 +56,7 @@ std::string summary(const audited& done) {
     text += row("words", fmt::format("{} lines: {} follow from those before, {} learnt, {} printed late, {} wrong", c.words.lines,
                 c.words.agreed, c.words.learnt, c.words.reordered, c.words.different));
     text += row("expiries", fmt::format("{} judged, {} could not be; {} uncovered only in passing", c.judged, c.unjudged, c.passing));
+    if (c.dropped > 0) text += row("suspicions dropped", fmt::format("{}: too many at once", c.dropped));
     text += row("timers run for others", fmt::format("{}: {} in the group, {} in the node, {} of another node, {} of another capacity",
                 c.served, c.served_same_group, c.served_same_node, c.served_other_node, c.served_other_capacity));
     text += row("sleepers that looked", fmt::format("{}: {} for nothing, {} only for another node, {} only for another capacity", c.looked,

@@ -44,7 +44,21 @@ struct audit_armed {
     }
 };
 
-inline audit_coverage coverage_of(const audit_tree& tree, audit_index c) {
+/// The same for the group that was asked for last, while the tree stays as it is.
+struct audit_armed_memo {
+    audit_index of = no_index;
+    audit_armed armed;
+
+    const audit_armed& below(const audit_tree& tree, audit_index g) {
+        if (g == of) return armed;
+        of = g;
+        armed = {};
+        armed.add(tree, g);
+        return armed;
+    }
+};
+
+inline audit_coverage coverage_of(const audit_tree& tree, audit_index c, audit_armed_memo& memo) {
     using verdict = audit_coverage::verdict;
     const audit_cpu& cpu = tree.cpus()[c];
     audit_coverage found;
@@ -77,8 +91,7 @@ inline audit_coverage coverage_of(const audit_tree& tree, audit_index c) {
     }
     // Who armed before the trace began is not known; whoever woke since has told.
     if (tree.groups()[g].emptied.line == 0) return found;
-    audit_armed armed;
-    armed.add(tree, g);
+    const audit_armed& armed = memo.below(tree, g);
     found.silent = armed.silent;
     found.is = armed.first <= cpu.due ? verdict::covered
                : !armed.all           ? verdict::unknown

@@ -42,6 +42,7 @@ struct audit_counts {
     std::size_t judged = 0;     ///< times that a sleeper's expiry was found covered or not
     std::size_t unjudged = 0;   ///< times that it could not be told
     std::size_t passing = 0;    ///< of these: uncovered, but only until somebody under way was through
+    std::size_t dropped = 0;    ///< suspicions that were not followed up, being too many at once
     std::size_t gaps = 0;
     std::size_t served = 0;     ///< sleepers whose timers somebody ran
     std::size_t served_same_group = 0, served_same_node = 0, served_other_node = 0;
@@ -79,15 +80,16 @@ struct audit_counts {
 /// every order of the last lines of their group.
 ///
 /// Memory is fixed per group and CPU, plus the findings kept. Not thread-safe. Throws `input_error`
-/// (without place) for more than `audit_tree::most_groups` groups, else what allocation throws.
+/// (without place) for more than `audit_tree::most_groups` groups or `most_cpus` CPUs, else what allocation throws.
 class auditor {
 public:
-    explicit auditor(audit_options options = {}) : options_(options), replay_({pick::first, false, 64}) {}
+    explicit auditor(audit_options options = {}) : options_(options) {}
 
     void add(const ftrace_record& record) {
         const bool is_event = !std::holds_alternative<event::other>(record.event);
         if (!is_event) return add_other(std::get<event::other>(record.event), record);
         if (std::holds_alternative<event::lost>(record.event)) return gap();
+        know_printer(record.cpu);
         move_to(record);
         ++counts_.events;
         remember(record);
@@ -111,23 +113,13 @@ public:
         replay_.gap();
         repeats_.clear();
         ring_.clear();
-        lagging_ = tree_;
+        if (options_.stories) lagging_ = tree_;
     }
     /// Closes what is open: the trace ends here.
     void finish() {
         close_all(audit_end::trace);
-        replay_.finish();
-        counts_.words = replay_.counts();
         counts_.timers_unfollowed = timers_.unfollowed();
-        for (const replay_difference& d : replay_.differences()) {
-            if (is_bad_word(d.line)) continue;
-            audit_finding f = made(audit_kind::wrong_word);
-            f.begin = f.end = {d.line, 0, 0};
-            f.group = d.group;
-            f.detail = "expected " + d.expected + ", printed " + d.printed;
-            f.cause = "a word is not what those before it make of it";
-            found(std::move(f));
-        }
+        end_replay();
     }
 
     const audit_tree& tree() const noexcept { return tree_; }
@@ -144,7 +136,10 @@ private:
     static constexpr std::size_t word_lines = 32;
     static constexpr unsigned most_rounds = 4;
     static constexpr std::size_t most_suspects = 4096;
+    static constexpr std::size_t most_busy = 1024;
     static constexpr std::size_t ring_lines = 512;
+    static constexpr std::size_t most_story_bytes = std::size_t{1} << 28;  // all together; findings behind have none
+    static constexpr replay_options replayed{pick::first, false, 64};
     static constexpr std::size_t none = static_cast<std::size_t>(-1);
 
     struct busy_cpu {
@@ -178,6 +173,35 @@ private:
     struct look {
         bool served = false, own_node = false, own_capacity = false;
     };
+
+    /// Takes over what `replay` has counted. Its groups are those of one tree.
+    void end_replay() {
+        replay_.finish();
+        const replay_counts& c = replay_.counts();
+        replay_counts& all = counts_.words;
+        all.lines += c.lines, all.learnt += c.learnt, all.checked += c.checked, all.agreed += c.agreed;
+        all.reordered += c.reordered, all.different += c.different, all.early_links += c.early_links;
+        all.gaps += c.gaps;
+        for (const replay_difference& d : replay_.differences()) {
+            if (is_bad_word(d.line)) continue;
+            audit_finding f = made(audit_kind::wrong_word);
+            f.begin = f.end = {d.line, 0, 0};
+            f.group = d.group;
+            f.detail = "expected " + d.expected + ", printed " + d.printed;
+            f.cause = "a word is not what those before it make of it";
+            found(std::move(f));
+        }
+        replay_ = replay<>{replayed};
+    }
+
+    /// Some memory is kept for each CPU that prints, whether or not it is in the tree.
+    void know_printer(cpu_id cpu) {
+        if (cpu < printers_.size() && printers_[cpu]) return;
+        if (known_printers_ >= audit_tree::most_cpus) audit_tree::refuse_cpu();
+        if (cpu >= printers_.size()) printers_.resize(cpu + std::size_t{1});
+        printers_[cpu] = true;
+        ++known_printers_;
+    }
 
     audit_finding made(audit_kind kind) const {
         audit_finding f;
@@ -537,10 +561,11 @@ private:
     }
 
     // Suspicions.
-    std::vector<busy_cpu> busy_now(audit_index but = no_index) const {
+    std::vector<busy_cpu> busy_now() const {
         std::vector<busy_cpu> busy;
         for (audit_index c = 0; c < tree_.cpus().size(); ++c)
-            if (c != but && tree_.cpus()[c].walk != audit_walk::none) busy.push_back({c, tree_.cpus()[c].walks});
+            if (tree_.cpus()[c].walk != audit_walk::none && busy.size() < most_busy)
+                busy.push_back({c, tree_.cpus()[c].walks});
         return busy;
     }
     /// Who is in one of these walks now may have been seen already by those who were through before.
@@ -548,7 +573,7 @@ private:
         // On a busy machine somebody always is.
         if (s.rounds++ >= most_rounds) return false;
         for (audit_index c = 0; c < tree_.cpus().size(); ++c)
-            if (std::ranges::find(walks, tree_.cpus()[c].walk) != walks.end())
+            if (s.busy.size() < most_busy && std::ranges::find(walks, tree_.cpus()[c].walk) != walks.end())
                 if (const busy_cpu b{c, tree_.cpus()[c].walks}; still_busy(b)) s.busy.push_back(b);
         return !s.busy.empty();
     }
@@ -571,7 +596,10 @@ private:
         return nullptr;
     }
     void suspect_more(suspect&& s) {
-        if (suspects_.size() < most_suspects) suspects_.push_back(std::move(s));
+        if (suspects_.size() < most_suspects && s.busy.size() < most_busy)
+            suspects_.push_back(std::move(s));
+        else
+            ++counts_.dropped;
     }
 
     /// Whether a group's parent says of it what is true.
@@ -617,14 +645,15 @@ private:
         for (suspect& s : suspects_)
             if (s.kind == audit_kind::uncovered || s.kind == audit_kind::stale_owner)
                 s.kept = s.kind == audit_kind::stale_owner && right_owner(s.of) != nullptr;
+        detail::audit_armed_memo armed;
         for (const audit_index c : tree_.waiting()) {
-            const coverage seen = coverage_of(c);
+            const coverage seen = detail::coverage_of(tree_, c, armed);
             if (seen.is == coverage::verdict::unknown)
                 ++counts_.unjudged;
             else
                 ++counts_.judged;
-            suspect* s = find_suspect(audit_kind::uncovered, c);
             if (seen.is == coverage::verdict::covered) continue;
+            suspect* s = find_suspect(audit_kind::uncovered, c);
             const std::uint64_t due = tree_.cpus()[c].due;
             if (seen.is == coverage::verdict::unknown) {
                 // What was seen uncovered stays so until somebody is seen to be responsible.
@@ -645,7 +674,10 @@ private:
     static bool same_reason(const suspect& s, const coverage& seen) {
         return s.top == seen.top && s.late_above == seen.late_above;
     }
-    coverage coverage_of(audit_index c) const { return detail::coverage_of(tree_, c); }
+    coverage coverage_of(audit_index c) const {
+        detail::audit_armed_memo armed;
+        return detail::coverage_of(tree_, c, armed);
+    }
     bool left_last(const coverage& found) const {
         const audit_index leaver = tree_.find_cpu(tree_.groups()[found.top].word_empty.on);
         return !found.late_above && leaver != no_index &&
@@ -746,6 +778,7 @@ private:
         repeats_.clear();
         looks_.clear();
         roots_at_ = {};
+        end_replay();
     }
 
     // Stories.
@@ -768,7 +801,15 @@ private:
         for (std::size_t i = 0; i < first; ++i) story.before.take(ring_[i]);
         for (std::size_t i = first; i < ring_.size() && story.lines.size() < options_.story_lines; ++i)
             story.lines.push_back(ring_[i]);
+        std::size_t bytes = story.before.cpus().size() * sizeof(audit_cpu) + story.before.groups().size() * sizeof(audit_group);
+        for (const ftrace_record& line : story.lines) bytes += size_of(line);
+        if (story_bytes_ + bytes > most_story_bytes) return;
+        story_bytes_ += bytes;
         f.story = std::move(story);
+    }
+    static std::size_t size_of(const ftrace_record& line) {
+        const auto* const other = std::get_if<event::other>(&line.event);
+        return sizeof line + line.task.size() + (other != nullptr ? other->name.size() + other->text.size() : 0);
     }
     void tell_stories(const ftrace_record& record) {
         for (const suspect& s : suspects_)
@@ -779,20 +820,24 @@ private:
     }
     void tell(audit_finding& f, const ftrace_record& record, bool last = false) {
         if (!f.story || (!f.story->lines.empty() && f.story->lines.back().line >= record.line)) return;
-        if (f.story->lines.size() < options_.story_lines || last)
+        if (story_bytes_ < most_story_bytes && (f.story->lines.size() < options_.story_lines || last)) {
             f.story->lines.push_back(record);
-        else
+            story_bytes_ += size_of(record);
+        } else {
             f.story->cut = true;
+        }
     }
     audit_options options_;
     audit_counts counts_;
     audit_tree tree_;
     std::size_t generation_ = 0;
-    replay<> replay_;
+    replay<> replay_{replayed};
     std::vector<detail::audit_words> words_;
     detail::audit_timers timers_;
     detail::audit_stays stays_;
     std::vector<look> looks_;
+    std::vector<bool> printers_;
+    std::size_t known_printers_ = 0;
     detail::jiffy_length jiffy_;
     std::optional<std::int64_t> ahead_;
     audit_place now_{};
@@ -804,6 +849,7 @@ private:
     std::vector<std::size_t> bad_words_;
     std::vector<std::size_t> measured_;
     std::vector<audit_finding> findings_;
+    std::size_t story_bytes_ = 0;
     std::deque<ftrace_record> ring_;
     audit_tree lagging_;
 };

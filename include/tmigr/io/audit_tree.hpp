@@ -114,11 +114,12 @@ struct audit_idle {
 /// so that lines of two CPUs in swapped order do not matter. A word's line also tells of children
 /// that have had no line of their own yet.
 ///
-/// Plain value; throws `input_error` (without place) above `most_groups` groups, else only what
+/// Plain value; throws `input_error` (without place) above `most_groups` groups or `most_cpus` CPUs, else only what
 /// allocation throws. Memory grows with groups and CPUs only.
 class audit_tree {
 public:
-    static constexpr std::size_t most_groups = 1u << 17;
+    static constexpr std::size_t most_groups = 1u << 15;
+    static constexpr std::size_t most_cpus = 1u << 16;
 
     const std::vector<audit_group>& groups() const noexcept { return groups_; }
     const std::vector<audit_cpu>& cpus() const noexcept { return cpus_; }
@@ -197,6 +198,9 @@ public:
         return g;
     }
     static constexpr std::size_t longest_way = 64;
+    [[noreturn]] static void refuse_cpu() {
+        throw input_error("another CPU", "at most " + std::to_string(most_cpus) + " CPUs");
+    }
 
 private:
     template <class Other>
@@ -418,6 +422,7 @@ private:
     audit_index cpu_of(cpu_id id) {
         if (id >= cpu_index_.size()) cpu_index_.resize(id + std::size_t{1}, no_index);
         if (cpu_index_[id] == no_index) {
+            if (cpus_.size() >= most_cpus) refuse_cpu();
             cpu_index_[id] = static_cast<audit_index>(cpus_.size());
             cpus_.emplace_back().id = id;
         }
