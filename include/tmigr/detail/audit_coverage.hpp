@@ -133,8 +133,10 @@ inline void explain_uncovered(const audit_tree& tree, audit_index c, const audit
     f.group = top.id;
     f.silent = found.silent;
     if (found.late_in_leaf) {
-        f.fault = "K07";
-        f.cause = "somebody wrote a later expiry over the CPU's own";
+        if (cpu.offer.at.on != cpu.id) f.fault = "K07";
+        f.cause = cpu.offer.at.on != cpu.id ? "who ran the CPU's timers wrote a later expiry over the CPU's own"
+                                            : "the CPU's expiry was not put into its group";
+        show(cpu.claimed, "somebody begins to run the CPU's timers");
         show(cpu.offer.at, "the group holds a later expiry of the CPU than it has");
     } else if (found.late_above) {
         f.parent = tree.groups()[top.parent].id;

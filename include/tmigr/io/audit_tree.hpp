@@ -364,7 +364,7 @@ private:
         if (for_another) {
             if (!cpus_[c].offer.known)
                 forget_due(c);
-            else if (cpus_[c].is != audit_cpu::presence::awake)
+            else if (cpus_[c].is != audit_cpu::presence::awake && !told_since_claimed(c, e.nextevt))
                 set_due(c, e.nextevt);
         } else if (p.is == audit_cpu::presence::awake && p.walk != audit_walk::sleeping) {
             // The library publishes first.
@@ -522,6 +522,11 @@ private:
             set_due(c, cpu.offer.due);
         else
             forget_due(c);
+    }
+    /// Whether a sleeper whose timers are being run has told of an earlier one itself. It leaves that to whoever runs them.
+    bool told_since_claimed(audit_index c, std::uint64_t due) const {
+        const audit_cpu& cpu = cpus_[c];
+        return cpu.is == audit_cpu::presence::asleep && cpu.walk == audit_walk::none && cpu.due_known && cpu.due < due;
     }
     void forget_due(audit_index c) {
         cpus_[c].due_known = false;
