@@ -67,7 +67,9 @@ void refuse_packed(std::istream& file, const std::string& name) {
         std::string_view begins, what, use;
     };
     constexpr kind kinds[] = {{"\x1f\x8b", "a gzip file", "zcat"},
-                              {"\xfd" "7zXZ", "an xz file", "xzcat"},
+                              {"\xfd"
+                               "7zXZ",
+                               "an xz file", "xzcat"},
                               {"\x28\xb5\x2f\xfd", "a zstd file", "zstdcat"},
                               {"\x17\x08\x44tracing", "a file of trace-cmd record", "trace-cmd report"}};
     std::string first(16, '\0');
@@ -76,7 +78,8 @@ void refuse_packed(std::istream& file, const std::string& name) {
     file.seekg(0);
     for (const kind& k : kinds)
         if (first.starts_with(k.begins))
-            throw tmigr::input_error(std::string{k.what}, fmt::format("text: {} {} | tmigr-audit", k.use, name), name);
+            throw tmigr::input_error(std::string{k.what},
+                                     fmt::format("text: {} {} | tmigr-audit", k.use, name), name);
 }
 
 audited read(const options& chosen) {
@@ -119,7 +122,8 @@ int run(int argc, char** argv) {
     for (const std::size_t number : chosen->explain) {
         if (number > found.size())
             throw tmigr::input_error(std::to_string(number),
-                                     fmt::format("a number of one of the {} findings", found.size()), "--explain");
+                                     fmt::format("a number of one of the {} findings", found.size()),
+                                     "--explain");
         text += explain(found[number - 1], number);
     }
     for (std::size_t i = 0; chosen->explain_all && i < found.size(); ++i) text += explain(found[i], i + 1);

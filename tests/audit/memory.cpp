@@ -36,7 +36,8 @@ void* operator new(std::size_t size) {
     std::memcpy(p, &size, sizeof size);
     const std::size_t now = in_use += size;
     std::size_t most = peak;
-    while (now > most && !peak.compare_exchange_weak(most, now)) {}
+    while (now > most && !peak.compare_exchange_weak(most, now)) {
+    }
     return p + before;
 }
 void operator delete(void* given) noexcept {
@@ -96,7 +97,8 @@ outcome audit_of(std::function<bool(std::string&)> more, audit_options options =
     return o;
 }
 /// `make(n)` is line n.
-outcome audit_lines(std::size_t lines, const std::function<std::string(std::size_t)>& make, audit_options options = {}) {
+outcome audit_lines(std::size_t lines, const std::function<std::string(std::size_t)>& make,
+                    audit_options options = {}) {
     return audit_of(
         [&, n = std::size_t{0}](std::string& to) mutable {
             if (n > lines) return false;
@@ -116,7 +118,8 @@ constexpr std::size_t million = 1'000'000;
 
 TEST_CASE("a trace ten times as long takes an audit no more memory") {
     for (const char* name : {"workload-7.3-16cpu-2node-mixed", "kernel-7.3-16cpu-late-timer"}) {
-        std::ifstream file{std::filesystem::path{TMIGR_TEST_CAPTURES_TIMERS} / (std::string{name} + "-timers.trace")};
+        std::ifstream file{std::filesystem::path{TMIGR_TEST_CAPTURES_TIMERS} /
+                           (std::string{name} + "-timers.trace")};
         const std::string text{std::istreambuf_iterator<char>{file}, {}};
         REQUIRE(text.size() > 100'000);
         for (const bool stories : {false, true}) {
@@ -139,7 +142,9 @@ TEST_CASE("a trace ten times as long takes an audit no more memory") {
 }
 
 TEST_CASE("what a hostile trace names anew and anew is refused or not followed") {
-    const auto cpu = [](std::size_t n) { return "tmigr_cpu_active: cpu=" + std::to_string(n) + " parent=1 wakeup=0"; };
+    const auto cpu = [](std::size_t n) {
+        return "tmigr_cpu_active: cpu=" + std::to_string(n) + " parent=1 wakeup=0";
+    };
     const auto hex = [](std::size_t n) {
         char text[20];
         std::snprintf(text, sizeof text, "%zx", n);
@@ -147,10 +152,13 @@ TEST_CASE("what a hostile trace names anew and anew is refused or not followed")
     };
     const auto other_cpus = [&](std::size_t n) { return line(0, cpu(n % max_cpu_id)); };
     const auto printers = [&](std::size_t n) { return line(n % max_cpu_id, cpu(1)); };
-    const auto groups = [&](std::size_t n) { return line(0, "tmigr_handle_remote: group=" + hex(n) + " lvl=0"); };
-    for (const auto& [make, refused] : {std::pair{std::function<std::string(std::size_t)>{other_cpus}, "at most 65536 CPUs"},
-                                        {std::function<std::string(std::size_t)>{printers}, "at most 65536 CPUs"},
-                                        {std::function<std::string(std::size_t)>{groups}, "at most 32768 groups"}}) {
+    const auto groups = [&](std::size_t n) {
+        return line(0, "tmigr_handle_remote: group=" + hex(n) + " lvl=0");
+    };
+    for (const auto& [make, refused] :
+         {std::pair{std::function<std::string(std::size_t)>{other_cpus}, "at most 65536 CPUs"},
+          {std::function<std::string(std::size_t)>{printers}, "at most 65536 CPUs"},
+          {std::function<std::string(std::size_t)>{groups}, "at most 32768 groups"}}) {
         const outcome o = audit_lines(million, make);
         CAPTURE(refused, o.bytes);
         CHECK(o.refused == refused);
@@ -158,7 +166,8 @@ TEST_CASE("what a hostile trace names anew and anew is refused or not followed")
     }
 
     const auto timers = [&](std::size_t n) {
-        return line(0, "timer_start: timer=" + hex(n) + " function=f expires=9 [timeout=9] bucket_expiry=9 cpu=1 idx=1 flags=");
+        return line(0, "timer_start: timer=" + hex(n) +
+                           " function=f expires=9 [timeout=9] bucket_expiry=9 cpu=1 idx=1 flags=");
     };
     const outcome few = audit_lines(million / 10, timers), many = audit_lines(million, timers);
     CHECK(many.refused.empty());
@@ -170,7 +179,8 @@ TEST_CASE("a tree that is made again and again takes an audit no more memory") {
     const auto boots = [](std::size_t n) {
         const std::string group = n % 3 == 0 ? "1" : std::to_string(n + 1);
         return line(0, n % 3 != 1 ? "tmigr_group_set: group=" + group + " lvl=0 numa=0"
-                                  : "tmigr_group_set_cpu_active: group=" + group + " lvl=0 numa=0 active=1 migrator=1 parent=0 childmask=1");
+                                  : "tmigr_group_set_cpu_active: group=" + group +
+                                        " lvl=0 numa=0 active=1 migrator=1 parent=0 childmask=1");
     };
     const outcome few = audit_lines(million / 100, boots), many = audit_lines(million / 10, boots);
     CHECK(many.refused.empty());
@@ -180,10 +190,12 @@ TEST_CASE("a tree that is made again and again takes an audit no more memory") {
 
 TEST_CASE("findings beyond those kept take no memory") {
     const auto wrong = [](std::size_t) {
-        return line(0, "tmigr_group_set_cpu_active: group=1 lvl=0 numa=0 active=3 migrator=4 parent=0 childmask=1");
+        return line(
+            0, "tmigr_group_set_cpu_active: group=1 lvl=0 numa=0 active=3 migrator=4 parent=0 childmask=1");
     };
     const audit_options options{.details = 100, .stories = true};
-    const outcome few = audit_lines(million / 100, wrong, options), many = audit_lines(million / 10, wrong, options);
+    const outcome few = audit_lines(million / 100, wrong, options),
+                  many = audit_lines(million / 10, wrong, options);
     CHECK(many.counts.of(audit_kind::bad_migrator) == million / 10);
     CHECK(many.bytes == few.bytes);
 }
@@ -192,7 +204,9 @@ TEST_CASE("stories share a fixed amount of memory") {
     // Lines as long as lines may be, around each finding.
     const std::string text(60'000, 'x');
     const auto wrong = [&](std::size_t n) {
-        return n % 40 == 0 ? line(0, "tmigr_group_set_cpu_active: group=1 lvl=0 numa=0 active=3 migrator=4 parent=0 childmask=1")
+        return n % 40 == 0 ? line(0,
+                                  "tmigr_group_set_cpu_active: group=1 lvl=0 numa=0 active=3 migrator=4 "
+                                  "parent=0 childmask=1")
                            : line(0, "timer_start: " + text);
     };
     const outcome o = audit_lines(20'000, wrong, {.stories = true});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// Traces with lines swapped, lost, doubled, renamed, cut and mixed: an audit of any ends, and where two CPUs' lines
-// only stand in swapped order, it finds nothing.
+// Traces with lines swapped, lost, doubled, renamed, cut and mixed: an audit of any ends, and where two CPUs'
+// lines only stand in swapped order, it finds nothing.
 #include "machine.hpp"
 
 #include <support/captures.hpp>
@@ -48,7 +48,8 @@ std::size_t swap_some(lines& all, std::mt19937& random, unsigned one_of) {
         const std::size_t from_a = a.rfind(' ', at), from_b = b.rfind(' ', bt);
         const std::string time_a = a.substr(from_a, at - from_a), time_b = b.substr(from_b, bt - from_b);
         // Growth is printed under a lock.
-        if (a.find("connect") != a.npos || b.find("connect") != b.npos || a.find("group_set:") != a.npos) continue;
+        if (a.find("connect") != a.npos || b.find("connect") != b.npos || a.find("group_set:") != a.npos)
+            continue;
         a.replace(from_a, time_a.size(), time_b);
         b.replace(from_b, time_b.size(), time_a);
         std::swap(a, b);
@@ -78,7 +79,8 @@ TEST_CASE("lines of two CPUs in swapped order fake no finding") {
     std::mt19937 random{1};
     std::size_t swapped = 0;
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-        const std::string text = random_machine_of<stepping_expiries>{{.cpus = 12, .width = 4, .nodes = 2}, seed}.run(60);
+        const std::string text =
+            random_machine_of<stepping_expiries>{{.cpus = 12, .width = 4, .nodes = 2}, seed}.run(60);
         std::istringstream in{text};
         lines all = lines_of(in);
         swapped += swap_some(all, random, 50);
@@ -103,7 +105,8 @@ TEST_CASE("lines of two CPUs in swapped order fake no finding") {
 TEST_CASE("an audit of a damaged trace ends") {
     std::mt19937 random{2};
     std::vector<lines> machines;
-    for (const char* name : {"kernel-7.3-16cpu-late-timer", "kernel-6.12-16cpu-late-timer", "kernel-7.3-20cpu-2node-late-online"}) {
+    for (const char* name : {"kernel-7.3-16cpu-late-timer", "kernel-6.12-16cpu-late-timer",
+                             "kernel-7.3-20cpu-2node-late-online"}) {
         std::ifstream in{std::filesystem::path{TMIGR_TEST_CAPTURES} / (std::string{name} + ".trace")};
         machines.push_back(lines_of(in, 1500));
         REQUIRE(machines.back().size() > 300);
@@ -115,10 +118,13 @@ TEST_CASE("an audit of a damaged trace ends") {
             if (random() % 30 != 0) continue;
             switch (round / 3 % 6) {
                 case 0: all.erase(all.begin() + static_cast<std::ptrdiff_t>(i)); break;
-                case 1: all.insert(all.begin() + static_cast<std::ptrdiff_t>(i), all[random() % all.size()]); break;
+                case 1:
+                    all.insert(all.begin() + static_cast<std::ptrdiff_t>(i), all[random() % all.size()]);
+                    break;
                 case 2: std::swap(all[i], all[random() % all.size()]); break;
                 case 3:
-                    if (const std::size_t at = all[i].find("tmigr_"); at != std::string::npos) all[i].replace(at, 6, "other_");
+                    if (const std::size_t at = all[i].find("tmigr_"); at != std::string::npos)
+                        all[i].replace(at, 6, "other_");
                     break;
                 case 4: all[i] = other[random() % other.size()]; break;
                 default:

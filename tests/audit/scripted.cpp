@@ -115,8 +115,10 @@ TEST_CASE("K22 the old root has several nodes") {
     for (const group_id leaf : {a, b}) tracer.trace(event::group_set{leaf, 0, leaf == a ? 0 : 1}, 0);
     tracer.trace(event::group_set{old_root, 1, no_family}, 0);
     for (const group_id leaf : {a, b}) {
-        tracer.trace(event::connect_child_parent{leaf, leaf == a ? 1u : 2u, old_root, 1, no_family, 1024, 2}, 0);
-        tracer.trace(event::connect_cpu_parent{leaf == a ? 0u : 1u, 1, leaf, 0, leaf == a ? 0 : 1, 1024, 1}, 0);
+        tracer.trace(event::connect_child_parent{leaf, leaf == a ? 1u : 2u, old_root, 1, no_family, 1024, 2},
+                     0);
+        tracer.trace(event::connect_cpu_parent{leaf == a ? 0u : 1u, 1, leaf, 0, leaf == a ? 0 : 1, 1024, 1},
+                     0);
     }
     tracer.trace(event::group_set{d, 0, 2}, 0);
     tracer.trace(event::group_set{root, 2, no_family}, 0);
@@ -133,7 +135,8 @@ TEST_CASE("K21 the old root is awake, and the new one was not told") {
         tracer.set_time(1000 * ms);
         const group_id a = 0xa, b = 0xb, root = 0xc;
         tracer.trace(event::group_set{a, 0, 0}, 0);
-        for (cpu_id c = 0; c < 2; ++c) tracer.trace(event::connect_cpu_parent{c, 1ull << c, a, 0, 0, 1024, c + 1}, 0);
+        for (cpu_id c = 0; c < 2; ++c)
+            tracer.trace(event::connect_cpu_parent{c, 1ull << c, a, 0, 0, 1024, c + 1}, 0);
         tracer.trace(event::cpu_active{0, a, event::never}, 0);
         tracer.trace(event::group_set_cpu_active{{a, 0, 0, 1, 1, no_group, 1}}, 0);
         tracer.trace(event::group_set{b, 0, 0}, 2);
@@ -144,7 +147,8 @@ TEST_CASE("K21 the old root is awake, and the new one was not told") {
         if (told) tracer.trace(event::group_set_cpu_active{{root, 1, 0, 1, 1, no_group, 1}}, 2);
         tracer.trace(event::cpu_active{2, b, event::never}, 2);
         tracer.trace(event::group_set_cpu_active{{b, 0, 0, 1, 1, root, 1}}, 2);
-        tracer.trace(event::group_set_cpu_active{{root, 1, 0, told ? 3u : 2u, told ? 1u : 2u, no_group, 2}}, 2);
+        tracer.trace(event::group_set_cpu_active{{root, 1, 0, told ? 3u : 2u, told ? 1u : 2u, no_group, 2}},
+                     2);
         for (unsigned i = 0; i < 4; ++i) {
             tracer.set_time((1400 + 100 * i) * ms);
             tracer.trace(event::handle_remote{b, 0}, 2);
@@ -200,8 +204,10 @@ TEST_CASE("K05 a sleeper gets its first timer while the last one falls asleep") 
         CHECK(armed == (all_idle ? due : never));
         const std::string healthy = m.out.str();
         // It took the group above for awake, or its own: it arms nothing, or goes no further.
-        const std::string told = last_line(healthy, "tmigr_cpu_new_timer_idle:"), above = last_line(healthy, "tmigr_update_events:");
-        const std::string faulty = all_idle ? with(healthy, told, with(told, wakeup(due), none)) : with(healthy, above, "");
+        const std::string told = last_line(healthy, "tmigr_cpu_new_timer_idle:"),
+                          above = last_line(healthy, "tmigr_update_events:");
+        const std::string faulty =
+            all_idle ? with(healthy, told, with(told, wakeup(due), none)) : with(healthy, above, "");
         const std::string later = some_day(m, 6);
         CHECK(audited_text(healthy + later).counts().findings() == 0);
         const auto audit = audited_text(faulty + later);
@@ -266,6 +272,17 @@ TEST_CASE("a word whose migrator is nobody awake is no word") {
     text_tracer tracer{out};
     tracer.trace(event::group_set_cpu_active{{0xa, 0, 0, 3, 4, no_group, 1}}, 0);
     check_only(audited_text(out.str()), audit_kind::bad_migrator, "unknown");
+}
+
+TEST_CASE("a time that goes back is a place where lines are missing") {
+    const auto then = [](const char* time) {
+        const std::string tail = ": tmigr_cpu_new_timer: cpu=0 parent=a wakeup=1\n",
+                          head = " <idle>-0 [000] d..1. ";
+        return audited_text("# tracer: nop\n" + head + "5.0" + tail + head + time + tail).counts().gaps;
+    };
+    // Clocks of CPUs can differ a little.
+    CHECK(then("4.5") == 0);
+    CHECK(then("3.9") == 1);
 }
 
 TEST_CASE("what cannot be known is not judged") {

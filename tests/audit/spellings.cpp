@@ -43,8 +43,8 @@ summary summary_of(const auditor& audit) {
     std::vector<std::string> found;
     for (const audit_finding& f : audit.findings()) {
         std::ostringstream line;
-        line << name_of(f.kind) << ' ' << f.fault << ' ' << f.cpu << ' ' << f.group << ' ' << f.due << ' ' << f.begin.line
-             << ' ' << f.end.line << ' ' << name_of(f.ended_by) << ' ' << f.detail;
+        line << name_of(f.kind) << ' ' << f.fault << ' ' << f.cpu << ' ' << f.group << ' ' << f.due << ' '
+             << f.begin.line << ' ' << f.end.line << ' ' << name_of(f.ended_by) << ' ' << f.detail;
         for (const audit_evidence& e : f.evidence) line << ' ' << e.at.line;
         found.push_back(line.str());
     }
@@ -71,10 +71,12 @@ void live(Tree& tree, const topology& machine) {
 
 TEST_CASE("an audit finds the same whatever the kernel calls it") {
     // Two nodes, CPUs that leave, and a fault.
-    const random_machine_of<stepping_expiries>::shape s{.cpus = 12, .width = 4, .nodes = 2, .late = 4, .leaves = true};
+    const random_machine_of<stepping_expiries>::shape s{
+        .cpus = 12, .width = 4, .nodes = 2, .late = 4, .leaves = true};
     for (const misdeed what : {misdeed::none, misdeed::last_forgets}) {
         const std::string text = random_machine_of<stepping_expiries>{s, 3, what}.run(60);
-        for (const char* word : {" numa=", " capacity=1024", "tmigr_cpu_available:", "tmigr_cpu_unavailable:"})
+        for (const char* word :
+             {" numa=", " capacity=1024", "tmigr_cpu_available:", "tmigr_cpu_unavailable:"})
             REQUIRE(text.find(word) != text.npos);
         const summary expected = summary_of(audited_text(text));
         REQUIRE(std::get<4>(expected).empty() == (what == misdeed::none));
@@ -105,7 +107,8 @@ TEST_CASE("an audit reads what the library prints in the form of each kernel") {
 }
 
 TEST_CASE("a tree for each family is not two roots") {
-    // Two capacities, of two nodes each, so that no root is of one family; one root is a leaf where a class is small.
+    // Two capacities, of two nodes each, so that no root is of one family; one root is a leaf where a class
+    // is small.
     for (const cpu_id little : {10u, 3u}) {
         topology machine;
         for (cpu_id c = 0; c < 20; ++c) machine.add(c, c / 2 % 2, c < little ? 512 : 1024);
@@ -116,7 +119,8 @@ TEST_CASE("a tree for each family is not two roots") {
                                              text_tracer(out, linux_form::newest, field));
                 live(tree, machine);
                 const std::string with = out.str();
-                for (const std::string& text : {with, with_each(with_each(with, " capacity=1024", ""), " capacity=512", "")}) {
+                for (const std::string& text :
+                     {with, with_each(with_each(with, " capacity=1024", ""), " capacity=512", "")}) {
                     const auditor audit = audited_text(text);
                     tell(audit);
                     CAPTURE(little, width);

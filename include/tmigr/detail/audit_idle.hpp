@@ -34,8 +34,8 @@ inline std::optional<audit_idle_line> parse_cpu_idle(std::string_view text) {
 /// Follows what sleepers do between two entries into an idle state, to tell wake-ups that were for nothing.
 ///
 /// A CPU handles an interrupt before its line that it left the state, so that what it did counts from one
-/// entry to the next. The first entry of a CPU begins its first stay: a stay from before the trace is not judged.
-/// Memory is fixed per CPU.
+/// entry to the next. The first entry of a CPU begins its first stay: a stay from before the trace is not
+/// judged. Memory is fixed per CPU.
 class audit_stays {
 public:
     struct stay {
@@ -43,8 +43,8 @@ public:
         bool for_nothing = false;  ///< and the CPU ran no timer, for itself or another, and did not wake
     };
 
-    /// `armed` is what the CPU has to wake for on behalf of the tree, `never` where there is nothing or that is not known.
-    /// Returns the stay that came before, if there was one from its beginning.
+    /// `armed` is what the CPU has to wake for on behalf of the tree, `never` where there is nothing or that
+    /// is not known. Returns the stay that came before, if there was one from its beginning.
     std::optional<stay> enter(cpu_id cpu, std::uint64_t armed) {
         if (cpu >= cpus_.size()) cpus_.resize(cpu + std::size_t{1});
         entered& e = cpus_[cpu];

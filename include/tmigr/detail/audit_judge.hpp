@@ -15,8 +15,9 @@
 
 namespace tmigr::detail {
 
-/// Judges what takes several lines: whether expiries are covered, whether groups and their parents agree, whether
-/// the owner of a group's expiry has it. A suspicion becomes a finding when nobody who was under way can explain it.
+/// Judges what takes several lines: whether expiries are covered, whether groups and their parents agree,
+/// whether the owner of a group's expiry has it. A suspicion becomes a finding when nobody who was under way
+/// can explain it.
 class audit_judge : protected audit_suspicions {
 protected:
     using audit_suspicions::audit_suspicions;
@@ -46,7 +47,8 @@ protected:
     void suspect_owner(const event::update_events& e) {
         const audit_index g = tree_.find_group(e.child);
         if (right_owner(g) != nullptr && find_suspect(audit_kind::stale_owner, g) == nullptr)
-            suspect_more({audit_kind::stale_owner, g, e.nextevt, now_, busy_now(), none, true, false, no_index, false, 0});
+            suspect_more({audit_kind::stale_owner, g, e.nextevt, now_, busy_now(), none, true, false,
+                          no_index, false, 0});
     }
     void settle(const ftrace_record& record) {
         const bool ends_walk = std::holds_alternative<event::cpu_idle>(record.event) ||
@@ -106,7 +108,8 @@ private:
                 s->kept = true;
                 continue;
             }
-            suspect fresh{audit_kind::uncovered, c, due, now_, busy_now(), none, true, false, seen.top, seen.late_above, 0};
+            suspect fresh{audit_kind::uncovered, c, due, now_, busy_now(), none, true, false, seen.top,
+                          seen.late_above,       0};
             if (s == nullptr)
                 suspect_more(std::move(fresh));
             else if (s->finding == none)
@@ -152,8 +155,8 @@ private:
         f.parent = tree_.groups()[g.parent].id;
         const audit_place parent_said = tree_.groups()[g.parent].word_at;
         // Only who made the link told the parent of the group since, or nobody did.
-        const bool grew = g.linked.line != 0 &&
-                          (is ? g.told.line < g.linked.line : detail::told_by_grower(g));
+        const bool grew =
+            g.linked.line != 0 && (is ? g.told.line < g.linked.line : detail::told_by_grower(g));
         if (grew) {
             f.fault = is ? "K21" : "K17";
             f.cause = is ? "the tree grew over an old root that woke, and the new root was not told"
@@ -164,7 +167,8 @@ private:
             f.cause = "news of a child overtook each other on the way up, and the older one won";
         }
         f.evidence.push_back({g.word_at, "the group's word"});
-        f.evidence.push_back({parent_said, is ? "its parent's: the group is idle there" : "its parent's: the group is active there"});
+        f.evidence.push_back({parent_said, is ? "its parent's: the group is idle there"
+                                              : "its parent's: the group is active there"});
         s.finding = found(std::move(f));
     }
     /// The child that has the expiry which a group offers in the name of a CPU that has none such; null where
@@ -172,16 +176,19 @@ private:
     const audit_offer* right_owner(audit_index g) const {
         const audit_group& group = tree_.groups()[g];
         const audit_index owner = tree_.find_cpu(group.offer.owner);
-        if (owner == no_index || !group.offer.known || group.offer.due == event::never || group.live != 0) return nullptr;
+        if (owner == no_index || !group.offer.known || group.offer.due == event::never || group.live != 0)
+            return nullptr;
         const audit_index way = tree_.child_towards(g, owner);
         const bool in_leaf = tree_.cpus()[owner].leaf == g;
         if (!in_leaf && way == no_index) return nullptr;
         const audit_offer& named = in_leaf ? tree_.cpus()[owner].offer : tree_.groups()[way].offer;
         if (!named.known || named.due == group.offer.due) return nullptr;
         for (const audit_index c : group.cpus)
-            if (c != owner && has_offer(tree_.cpus()[c].offer, group.offer.due)) return &tree_.cpus()[c].offer;
+            if (c != owner && has_offer(tree_.cpus()[c].offer, group.offer.due))
+                return &tree_.cpus()[c].offer;
         for (const audit_index h : group.groups)
-            if (h != way && has_offer(tree_.groups()[h].offer, group.offer.due)) return &tree_.groups()[h].offer;
+            if (h != way && has_offer(tree_.groups()[h].offer, group.offer.due))
+                return &tree_.groups()[h].offer;
         return nullptr;
     }
     static bool has_offer(const audit_offer& o, std::uint64_t due) { return o.known && o.due == due; }
@@ -189,7 +196,8 @@ private:
         const audit_group& group = tree_.groups()[s.of];
         const audit_offer* const right = right_owner(s.of);
         if (right == nullptr || group.parent == no_index) return;
-        if (wait_for(s, {audit_walk::waking, audit_walk::sleeping, audit_walk::telling, audit_walk::looking})) return;
+        if (wait_for(s, {audit_walk::waking, audit_walk::sleeping, audit_walk::telling, audit_walk::looking}))
+            return;
         audit_finding f = made(audit_kind::stale_owner);
         f.fault = "K03";
         f.cause = "two had the same expiry; the one whose timers were run stayed its owner";

@@ -16,8 +16,8 @@
 
 namespace tmigr::detail {
 
-/// What an audit has found and counted, the tree at the line that it is at, and the lines around each finding where
-/// stories are kept. Memory is bounded: by the findings kept, and for all stories together.
+/// What an audit has found and counted, the tree at the line that it is at, and the lines around each finding
+/// where stories are kept. Memory is bounded: by the findings kept, and for all stories together.
 class audit_ledger {
 protected:
     explicit audit_ledger(audit_options options) : options_(options) {}
@@ -68,7 +68,8 @@ protected:
 
 private:
     static constexpr std::size_t ring_lines = 512;
-    static constexpr std::size_t most_story_bytes = std::size_t{1} << 28;  // all together; findings behind have none
+    static constexpr std::size_t most_story_bytes = std::size_t{1}
+                                                    << 28;  // all together; findings behind have none
 
     void start_story(audit_finding& f) {
         constexpr std::size_t lead = 24;
@@ -82,7 +83,8 @@ private:
         for (std::size_t i = 0; i < first; ++i) story.before.take(ring_[i]);
         for (std::size_t i = first; i < ring_.size() && story.lines.size() < options_.story_lines; ++i)
             story.lines.push_back(ring_[i]);
-        std::size_t bytes = story.before.cpus().size() * sizeof(audit_cpu) + story.before.groups().size() * sizeof(audit_group);
+        std::size_t bytes = story.before.cpus().size() * sizeof(audit_cpu) +
+                            story.before.groups().size() * sizeof(audit_group);
         for (const ftrace_record& line : story.lines) bytes += size_of(line);
         if (story_bytes_ + bytes > most_story_bytes) return;
         story_bytes_ += bytes;
@@ -90,7 +92,8 @@ private:
     }
     static std::size_t size_of(const ftrace_record& line) {
         const auto* const other = std::get_if<event::other>(&line.event);
-        return sizeof line + line.task.size() + (other != nullptr ? other->name.size() + other->text.size() : 0);
+        return sizeof line + line.task.size() +
+               (other != nullptr ? other->name.size() + other->text.size() : 0);
     }
 
     std::size_t story_bytes_ = 0;

@@ -16,8 +16,9 @@
 
 namespace tmigr::detail {
 
-/// Checks what one line shows, or the same line again and again: words that cannot be, connections across nodes, roots
-/// that stay two, sleepers that arm or are looked after for a time that has passed, timers that were run and not told.
+/// Checks what one line shows, or the same line again and again: words that cannot be, connections across
+/// nodes, roots that stay two, sleepers that arm or are looked after for a time that has passed, timers that
+/// were run and not told.
 class audit_lines : protected audit_judge {
 protected:
     using audit_judge::audit_judge;
@@ -77,7 +78,8 @@ protected:
         } else if (repeated(r, e.wakeup, 3)) {
             audit_finding f = made(audit_kind::rearming);
             f.fault = "K11";
-            f.cause = "somebody else looked after the timer, and the sleeper that had armed for it keeps arming";
+            f.cause =
+                "somebody else looked after the timer, and the sleeper that had armed for it keeps arming";
             f.begin = r.begin;
             f.due = e.wakeup;
             f.evidence.push_back({r.begin, "it arms for a time that has passed"});
@@ -91,7 +93,8 @@ protected:
         const audit_cpu& printer = tree_.cpus()[p];
         const audit_cpu& sleeper = tree_.cpus()[printer.served];
         const audit_place claimed = printer.walk_at;
-        if (sleeper.leaf == no_index || sleeper.is != audit_cpu::presence::asleep || printer.served == p) return;
+        if (sleeper.leaf == no_index || sleeper.is != audit_cpu::presence::asleep || printer.served == p)
+            return;
         if (sleeper.walk_at.line > claimed.line || sleeper.walk != audit_walk::none) return;
         // Somebody else told it.
         if (sleeper.offer.at.line > claimed.line && sleeper.offer.at.on != now_.on) return;
@@ -108,7 +111,8 @@ protected:
         f.cpu = sleeper.id;
         f.group = group.id;
         f.evidence.push_back({claimed, "a CPU looks for due timers"});
-        f.evidence.push_back({now_, "and turns to something else without a tmigr_update_events line of the group"});
+        f.evidence.push_back(
+            {now_, "and turns to something else without a tmigr_update_events line of the group"});
         found(std::move(f));
     }
     /// Whether the last growth is through: who made it does something else.
@@ -124,7 +128,8 @@ protected:
         audit_index first = no_index;
         for (audit_index g = 0; g < tree_.groups().size(); ++g) {
             const audit_group& group = tree_.groups()[g];
-            if (!group.made || group.parent != no_index || (group.groups.empty() && group.cpus.empty())) continue;
+            if (!group.made || group.parent != no_index || (group.groups.empty() && group.cpus.empty()))
+                continue;
             if (first == no_index) {
                 first = g;
                 continue;
@@ -144,7 +149,9 @@ protected:
             found(std::move(f));
         }
     }
-    bool is_bad_word(std::size_t line) const { return std::ranges::find(bad_words_, line) != bad_words_.end(); }
+    bool is_bad_word(std::size_t line) const {
+        return std::ranges::find(bad_words_, line) != bad_words_.end();
+    }
 
     audit_place roots_at_{};
     std::vector<repeats> repeats_;
@@ -155,8 +162,8 @@ private:
         if (g >= words_.size()) words_.resize(g + std::size_t{1});
         words_[g].add(word, woke, now_.on);
         const bool one = std::has_single_bit(word.migrator);
-        const bool fine = word.active == 0 ? !one && word.migrator != 0
-                                           : one && (word.migrator & word.active) != 0;
+        const bool fine =
+            word.active == 0 ? !one && word.migrator != 0 : one && (word.migrator & word.active) != 0;
         if (!fine || word.childmask == 0) {
             audit_finding f = made(audit_kind::bad_migrator);
             f.group = word.group;

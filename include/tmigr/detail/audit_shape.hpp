@@ -17,7 +17,8 @@
 namespace tmigr::detail {
 
 /// The groups and CPUs that a trace names, how they hang together and who is awake below. Plain value; throws
-/// `input_error` (without place) above `most_groups` groups or `most_cpus` CPUs, else only what allocation throws.
+/// `input_error` (without place) above `most_groups` groups or `most_cpus` CPUs, else only what allocation
+/// throws.
 class audit_shape {
 public:
     static constexpr std::size_t most_groups = 1u << 15;
@@ -36,9 +37,7 @@ public:
         const auto found = group_index_.find(id);
         return found == group_index_.end() ? no_index : (last_found_ = found->second);
     }
-    audit_index find_cpu(cpu_id id) const {
-        return id < cpu_index_.size() ? cpu_index_[id] : no_index;
-    }
+    audit_index find_cpu(cpu_id id) const { return id < cpu_index_.size() ? cpu_index_[id] : no_index; }
     /// Whether somebody below is known to be awake.
     bool is_live(audit_index g) const { return groups_[g].live != 0; }
     /// The earliest that the known offers in a group make; `all` tells whether all are known.
@@ -157,8 +156,7 @@ protected:
     }
     void sync_waiting(audit_index c) {
         const audit_cpu& cpu = cpus_[c];
-        const bool waits =
-            cpu.is == audit_cpu::presence::asleep && cpu.due_known && cpu.due != event::never;
+        const bool waits = cpu.is == audit_cpu::presence::asleep && cpu.due_known && cpu.due != event::never;
         const auto found = std::find(waiting_.begin(), waiting_.end(), c);
         if (waits && found == waiting_.end()) waiting_.push_back(c);
         if (!waits && found != waiting_.end()) {

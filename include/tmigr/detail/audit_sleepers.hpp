@@ -17,8 +17,8 @@
 
 namespace tmigr::detail {
 
-/// Counts what sleepers wake for, whose timers are run by whom and how late, and learns from it where the clock of
-/// expiries stands. Memory is fixed per CPU, and for timers that wait.
+/// Counts what sleepers wake for, whose timers are run by whom and how late, and learns from it where the
+/// clock of expiries stands. Memory is fixed per CPU, and for timers that wait.
 class audit_sleepers : protected audit_ledger {
 protected:
     using audit_ledger::audit_ledger;
@@ -53,8 +53,8 @@ protected:
         const audit_index c = tree_.find_cpu(claim.cpu);
         if (c == no_index) return;
         const audit_cpu& sleeper = tree_.cpus()[c];
-        if (sleeper.offer.known && sleeper.due_known && sleeper.due == sleeper.offer.due && sleeper.due != event::never &&
-            sleeper.walk == audit_walk::none)
+        if (sleeper.offer.known && sleeper.due_known && sleeper.due == sleeper.offer.due &&
+            sleeper.due != event::never && sleeper.walk == audit_walk::none)
             learn_clock(sleeper.due);
         if (sleeper.leaf == no_index || by.leaf == no_index) return;
         const bool other_node = tree_.groups()[sleeper.leaf].numa != tree_.groups()[by.leaf].numa;
@@ -109,7 +109,8 @@ private:
         if (!line) return;
         if (!line->state) return stays_.leave(line->cpu, at_least(now_.time));
         const audit_index c = tree_.find_cpu(line->cpu);
-        const bool arms = c != no_index && tree_.cpus()[c].is == audit_cpu::presence::asleep && tree_.cpus()[c].armed_known;
+        const bool arms =
+            c != no_index && tree_.cpus()[c].is == audit_cpu::presence::asleep && tree_.cpus()[c].armed_known;
         const auto stay = stays_.enter(line->cpu, arms ? tree_.cpus()[c].armed : event::never);
         if (!stay) return;
         ++counts_.stays;

@@ -14,14 +14,15 @@
 
 namespace tmigr::detail {
 
-/// What looks wrong, and whom to wait for before it is: those who were in the middle of a walk then may not have told
-/// all they did. Memory is bounded; what is beyond it is counted, not followed.
+/// What looks wrong, and whom to wait for before it is: those who were in the middle of a walk then may not
+/// have told all they did. Memory is bounded; what is beyond it is counted, not followed.
 class audit_suspicions : protected audit_sleepers {
 protected:
     using audit_sleepers::audit_sleepers;
 
     static constexpr std::uint64_t second = 1'000'000'000;
-    static constexpr std::uint64_t hand_over = second / 10;  // what a CPU that leaves may take to wake another
+    static constexpr std::uint64_t hand_over =
+        second / 10;  // what a CPU that leaves may take to wake another
 
     struct busy_cpu {
         audit_index cpu;
@@ -83,7 +84,8 @@ protected:
         if (s.kind != audit_kind::uncovered) return audit_end::put_right;
         const audit_cpu& cpu = tree_.cpus()[s.of];
         if (cpu.is == audit_cpu::presence::awake) return audit_end::woke;
-        if (const auto* claim = std::get_if<event::handle_remote_cpu>(&record.event); claim && claim->cpu == cpu.id)
+        if (const auto* claim = std::get_if<event::handle_remote_cpu>(&record.event);
+            claim && claim->cpu == cpu.id)
             return audit_end::served;
         return cpu.due_known && cpu.due == s.due ? audit_end::covered : audit_end::withdrawn;
     }

@@ -48,8 +48,8 @@ public:
     static constexpr std::size_t most = 1u << 16;
 
     struct expiry {
-        cpu_id base = 0;          ///< the CPU it was queued on
-        std::uint64_t late = 0;   ///< jiffies behind what the wheel had promised
+        cpu_id base = 0;         ///< the CPU it was queued on
+        std::uint64_t late = 0;  ///< jiffies behind what the wheel had promised
         bool pinned = false, deferrable = false;
     };
 
@@ -118,7 +118,8 @@ private:
     /// Flags stand alone, with `|` between: `D|P|I`.
     static bool has(std::string_view flags, char flag) noexcept {
         for (std::size_t i = 0; i < flags.size(); ++i)
-            if (flags[i] == flag && (i == 0 || flags[i - 1] == '|') && (i + 1 == flags.size() || flags[i + 1] == '|'))
+            if (flags[i] == flag && (i == 0 || flags[i - 1] == '|') &&
+                (i + 1 == flags.size() || flags[i + 1] == '|'))
                 return true;
         return false;
     }

@@ -31,7 +31,8 @@ namespace tmigr {
 /// every order of the last lines of their group.
 ///
 /// Memory is fixed per group and CPU, plus the findings kept. Not thread-safe. Throws `input_error`
-/// (without place) for more than `audit_tree::most_groups` groups or `most_cpus` CPUs, else what allocation throws.
+/// (without place) for more than `audit_tree::most_groups` groups or `most_cpus` CPUs, else what allocation
+/// throws.
 class auditor : private detail::audit_lines {
 public:
     explicit auditor(audit_options options = {}) : audit_lines(options) {}
@@ -115,7 +116,8 @@ private:
             stays_.work(record.cpu);
         }
         if (std::holds_alternative<event::cpu_active>(record.event)) stays_.work(record.cpu);
-        if (printer.walk == audit_walk::looking && printer.is == audit_cpu::presence::asleep && !updates && !looks_on) {
+        if (printer.walk == audit_walk::looking && printer.is == audit_cpu::presence::asleep && !updates &&
+            !looks_on) {
             ++counts_.looked;
             if (!printer.served_since) ++counts_.looked_for_nothing;
             count_look(p);

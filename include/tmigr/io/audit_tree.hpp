@@ -25,8 +25,8 @@ namespace tmigr {
 /// so that lines of two CPUs in swapped order do not matter. A word's line also tells of children
 /// that have had no line of their own yet.
 ///
-/// Plain value; throws `input_error` (without place) above `most_groups` groups or `most_cpus` CPUs, else only what
-/// allocation throws. Memory grows with groups and CPUs only.
+/// Plain value; throws `input_error` (without place) above `most_groups` groups or `most_cpus` CPUs, else
+/// only what allocation throws. Memory grows with groups and CPUs only.
 class audit_tree : public detail::audit_shape {
 public:
     audit_idle idle_of(cpu_id id) const { return id < idle_.size() ? idle_[id] : audit_idle{}; }
@@ -68,7 +68,8 @@ private:
         const auto line = detail::parse_cpu_idle(other.text);
         if (!line) return;
         if (line->cpu >= idle_.size()) idle_.resize(line->cpu + std::size_t{1});
-        idle_[line->cpu] = {line->state ? audit_idle::where::in : audit_idle::where::out, line->state.value_or(0)};
+        idle_[line->cpu] = {line->state ? audit_idle::where::in : audit_idle::where::out,
+                            line->state.value_or(0)};
     }
 
     // The shape.
@@ -188,9 +189,7 @@ private:
         set_presence(c, audit_cpu::presence::away);
         end(c);
     }
-    void take_event(const event::cpu_new_timer& e) {
-        begin(told_of(e.cpu, e.parent), audit_walk::telling);
-    }
+    void take_event(const event::cpu_new_timer& e) { begin(told_of(e.cpu, e.parent), audit_walk::telling); }
     void take_event(const event::cpu_new_timer_idle& e) {
         const audit_index c = told_of(e.cpu, e.parent);
         const bool is_news = cpus_[c].walk == audit_walk::telling;
@@ -263,7 +262,8 @@ private:
         }
     }
 
-    /// Where another CPU's line came between the printer's last one and this, either may have been written first.
+    /// Where another CPU's line came between the printer's last one and this, either may have been written
+    /// first.
     static void replace(audit_offer& old, const audit_offer& fresh, std::size_t printer_line) {
         const bool unclear = old.at.line > printer_line && old.at.on != fresh.at.on &&
                              (!old.known || old.due != fresh.due || old.owner != fresh.owner);
@@ -308,10 +308,12 @@ private:
         else
             forget_due(c);
     }
-    /// Whether a sleeper whose timers are being run has told of an earlier one itself. It leaves that to whoever runs them.
+    /// Whether a sleeper whose timers are being run has told of an earlier one itself. It leaves that to
+    /// whoever runs them.
     bool told_since_claimed(audit_index c, std::uint64_t due) const {
         const audit_cpu& cpu = cpus_[c];
-        return cpu.is == audit_cpu::presence::asleep && cpu.walk == audit_walk::none && cpu.due_known && cpu.due < due;
+        return cpu.is == audit_cpu::presence::asleep && cpu.walk == audit_walk::none && cpu.due_known &&
+               cpu.due < due;
     }
 
     std::vector<audit_idle> idle_;
