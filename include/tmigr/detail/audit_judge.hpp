@@ -6,6 +6,7 @@
 #include <tmigr/detail/audit_suspicions.hpp>
 #include <tmigr/detail/audit_words.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>

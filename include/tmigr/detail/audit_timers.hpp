@@ -7,7 +7,6 @@
 #include <tmigr/topology.hpp>
 #include <tmigr/trace.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <string>
 #include <utility>
 #include <variant>
 #include <vector>

@@ -9,7 +9,6 @@
 #include <tmigr/topology.hpp>
 #include <tmigr/trace.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <variant>
