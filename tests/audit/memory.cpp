@@ -28,17 +28,21 @@ std::atomic<std::size_t> in_use{0}, peak{0};
 }  // namespace
 
 // Before each piece stands its size.
-void* operator new(std::size_t size) {
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
     constexpr std::size_t before = alignof(std::max_align_t);
     static_assert(before >= sizeof size);
     auto* const p = static_cast<char*>(std::malloc(size + before));
-    if (p == nullptr) throw std::bad_alloc{};
+    if (p == nullptr) return nullptr;
     std::memcpy(p, &size, sizeof size);
     const std::size_t now = in_use += size;
     std::size_t most = peak;
     while (now > most && !peak.compare_exchange_weak(most, now)) {
     }
     return p + before;
+}
+void* operator new(std::size_t size) {
+    if (void* const p = operator new(size, std::nothrow)) return p;
+    throw std::bad_alloc{};
 }
 void operator delete(void* given) noexcept {
     if (given == nullptr) return;
@@ -49,6 +53,7 @@ void operator delete(void* given) noexcept {
     std::free(p);
 }
 void operator delete(void* p, std::size_t) noexcept { operator delete(p); }
+void operator delete(void* p, const std::nothrow_t&) noexcept { operator delete(p); }
 
 namespace {
 
