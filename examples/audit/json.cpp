@@ -5,6 +5,7 @@
 #include "picture.hpp"
 #include "words.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <cstddef>
@@ -53,29 +54,88 @@ ordered_json finding(const audit_finding& f, std::size_t number) {
     return j;
 }
 
+ordered_json or_null(bool known, std::uint64_t time) {
+    return known && time != tmigr::event::never ? ordered_json(time) : ordered_json(nullptr);
+}
+
+/// What is known of each group and CPU; null is none, or not known.
+ordered_json state_of(const tmigr::audit_tree& tree) {
+    ordered_json j;
+    j["groups"] = ordered_json::array();
+    for (const tmigr::audit_group& g : tree.groups()) {
+        ordered_json queued = ordered_json::array();
+        const auto queue = [&](const tmigr::audit_offer& o) {
+            if (o.known && o.due != tmigr::event::never)
+                queued.push_back({{"due_ns", o.due}, {"cpu", o.owner}});
+        };
+        for (const tmigr::audit_index c : g.cpus)
+            if ((g.live & tree.cpus()[c].mask) == 0) queue(tree.cpus()[c].offer);
+        for (const tmigr::audit_index h : g.groups)
+            if (!tree.is_live(h)) queue(tree.groups()[h].offer);
+        j["groups"].push_back(
+            {{"group", group_name(g.id)},
+             {"level", g.lvl},
+             {"parent", g.parent == tmigr::no_index ? ordered_json(nullptr)
+                                                    : ordered_json(group_name(tree.groups()[g.parent].id))},
+             {"known", g.known},
+             {"active", fmt::format("{:x}", g.live)},
+             {"migrator", fmt::format("{:x}", g.migrator)},
+             {"queued", std::move(queued)}});
+    }
+    j["cpus"] = ordered_json::array();
+    for (const tmigr::audit_cpu& c : tree.cpus()) {
+        constexpr const char* names[] = {"unknown", "awake", "asleep", "away"};
+        const tmigr::audit_idle idle = tree.idle_of(c.id);
+        ordered_json state(nullptr);
+        if (idle.is == tmigr::audit_idle::where::in) state = idle.state;
+        if (idle.is == tmigr::audit_idle::where::out) state = "none";
+        j["cpus"].push_back({{"cpu", c.id},
+                             {"is", names[static_cast<std::size_t>(c.is)]},
+                             {"idle_state", std::move(state)},
+                             {"due_ns", or_null(c.due_known, c.due)},
+                             {"armed_ns", or_null(c.armed_known, c.armed)}});
+    }
+    return j;
+}
+
 ordered_json everything(const audited& done) {
     const tmigr::audit_counts& c = done.audit.counts();
     ordered_json j;
     j["trace"] = done.name;
-    j["lines"] = {{"all", done.lines.lines},       {"tree", c.events}, {"other_events", done.lines.other},
-                  {"not_ftrace", done.lines.unrecognised}, {"gaps", c.gaps}};
+    j["lines"] = {{"all", done.lines.lines},
+                  {"tree", c.events},
+                  {"other_events", done.lines.other},
+                  {"not_ftrace", done.lines.unrecognised},
+                  {"gaps", c.gaps}};
     j["tree"] = {{"cpus", done.audit.tree().cpus().size()}, {"groups", done.audit.tree().groups().size()}};
-    j["words"] = {{"lines", c.words.lines},         {"agreed", c.words.agreed},       {"learnt", c.words.learnt},
-                  {"reordered", c.words.reordered}, {"different", c.words.different}};
-    j["expiries"] = {{"judged", c.judged}, {"unjudged", c.unjudged}, {"passing", c.passing}};
+    j["words"] = {{"lines", c.words.lines},
+                  {"agreed", c.words.agreed},
+                  {"learnt", c.words.learnt},
+                  {"reordered", c.words.reordered},
+                  {"different", c.words.different}};
+    j["expiries"] = {
+        {"judged", c.judged}, {"unjudged", c.unjudged}, {"passing", c.passing}, {"dropped", c.dropped}};
     j["served"] = {{"all", c.served},
                    {"same_group", c.served_same_group},
                    {"same_node", c.served_same_node},
                    {"other_node", c.served_other_node},
                    {"other_capacity", c.served_other_capacity}};
-    j["sleepers_looked"] = {{"all", c.looked}, {"for_nothing", c.looked_for_nothing}, {"for_other_node", c.woken_for_other_node}};
-    j["timers_by_lateness_jiffies"] = {{"0", c.timers[0]}, {"1", c.timers[1]}, {"2-9", c.timers[2]}, {"10-", c.timers[3]}};
+    j["sleepers_looked"] = {{"all", c.looked},
+                            {"for_nothing", c.looked_for_nothing},
+                            {"for_other_node", c.woken_for_other_node},
+                            {"for_other_capacity", c.woken_for_other_capacity}};
+    j["stays_in_idle"] = {
+        {"whole", c.stays}, {"to_armed", c.stays_to_armed}, {"for_nothing", c.stays_for_nothing}};
+    j["timers_by_lateness_jiffies"] = {
+        {"0", c.timers[0]}, {"1", c.timers[1]}, {"2-9", c.timers[2]}, {"10-", c.timers[3]}};
+    j["timers_not_followed"] = c.timers_unfollowed;
     j["found"] = ordered_json::object();
     for (std::size_t k = 0; k < tmigr::audit_kind_count; ++k)
         if (c.found[k] != 0) j["found"][name_of(static_cast<tmigr::audit_kind>(k))] = c.found[k];
     j["findings"] = ordered_json::array();
     std::size_t number = 0;
     for (const audit_finding& f : done.audit.findings()) j["findings"].push_back(finding(f, ++number));
+    j["at_end"] = state_of(done.audit.tree());
     return j;
 }
 
@@ -101,17 +161,19 @@ ordered_json timeline(const audit_finding& f) {
         now = at.record.time;
         using presence = tmigr::audit_cpu::presence;
         for (const tmigr::audit_cpu& c : at.tree.cpus()) {
-            const char* state = c.is == presence::awake      ? "awake"
-                                : c.is == presence::away     ? "away"
-                                : c.is == presence::unknown  ? "unknown"
+            const char* state = c.is == presence::awake                           ? "awake"
+                                : c.is == presence::away                          ? "away"
+                                : c.is == presence::unknown                       ? "unknown"
                                 : c.armed_known && c.armed != tmigr::event::never ? "armed"
-                                                                                   : "idle";
+                                                                                  : "idle";
             if (c.walk != tmigr::audit_walk::none && c.is == presence::awake) state = "walking";
             set(1, c.id, "CPU " + std::to_string(c.id), state);
         }
         for (const tmigr::audit_group& g : at.tree.groups())
             set(0, std::uint64_t{255 - g.lvl} << 48 | (g.id & 0xffffffffffff), "group " + group_name(g.id),
-                !g.known ? "unknown" : g.live != 0 ? "awake" : "idle");
+                !g.known      ? "unknown"
+                : g.live != 0 ? "awake"
+                              : "idle");
         if (at.concerns || !at.note.empty())
             lines.push_back({{"line", at.record.line},
                              {"t", at.record.time},

@@ -20,9 +20,12 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -58,9 +61,34 @@ bool is_gap(const tmigr::ftrace_record& record, const std::vector<std::string>& 
         record.event);
 }
 
+/// Refuses files that are traces, but not text, with the way to make them so.
+void refuse_packed(std::istream& file, const std::string& name) {
+    struct kind {
+        std::string_view begins, what, use;
+    };
+    constexpr kind kinds[] = {{"\x1f\x8b", "a gzip file", "zcat"},
+                              {"\xfd"
+                               "7zXZ",
+                               "an xz file", "xzcat"},
+                              {"\x28\xb5\x2f\xfd", "a zstd file", "zstdcat"},
+                              {"\x17\x08\x44tracing", "a file of trace-cmd record", "trace-cmd report"}};
+    std::string first(16, '\0');
+    file.read(first.data(), static_cast<std::streamsize>(first.size()));
+    file.clear();
+    file.seekg(0);
+    for (const kind& k : kinds)
+        if (first.starts_with(k.begins))
+            throw tmigr::input_error(std::string{k.what},
+                                     fmt::format("text: {} {} | tmigr-audit", k.use, name), name);
+}
+
 audited read(const options& chosen) {
     std::ifstream file;
-    if (chosen.trace != "-") file = tmigr::detail::open_input(chosen.trace);
+    if (chosen.trace != "-") {
+        file = tmigr::detail::open_input(chosen.trace);
+        std::error_code none;
+        if (std::filesystem::is_regular_file(chosen.trace, none)) refuse_packed(file, chosen.trace);
+    }
     const std::string name = chosen.trace == "-" ? "standard input" : chosen.trace;
     counted_buffer bytes{chosen.trace == "-" ? std::cin.rdbuf() : file.rdbuf()};
     std::istream in{&bytes};
@@ -94,7 +122,8 @@ int run(int argc, char** argv) {
     for (const std::size_t number : chosen->explain) {
         if (number > found.size())
             throw tmigr::input_error(std::to_string(number),
-                                     fmt::format("a number of one of the {} findings", found.size()), "--explain");
+                                     fmt::format("a number of one of the {} findings", found.size()),
+                                     "--explain");
         text += explain(found[number - 1], number);
     }
     for (std::size_t i = 0; chosen->explain_all && i < found.size(); ++i) text += explain(found[i], i + 1);

@@ -23,7 +23,7 @@ struct options {
     bool quiet = false;
     bool progress = true;
 
-    bool needs_stories() const noexcept { return explain_all || !explain.empty() || json || html; }
+    bool needs_stories() const noexcept { return explain_all || !explain.empty() || html; }
 };
 
 /// A command line that cannot be meant.

@@ -22,19 +22,21 @@ std::string cpu_text(const audit_tree& tree, const tmigr::audit_group& leaf, con
     const bool awake = (leaf.live & cpu.mask) != 0;
     std::string text = awake ? leaf.migrator == cpu.mask ? ">" : "*" : "";
     text += std::to_string(cpu.id);
-    if (awake || cpu.is == audit_cpu::presence::away) return cpu.is == audit_cpu::presence::away ? text + "(away)" : text;
+    if (awake || cpu.is == audit_cpu::presence::away)
+        return cpu.is == audit_cpu::presence::away ? text + "(away)" : text;
     if (cpu.is == audit_cpu::presence::unknown) return text + ":?";
     text += ":" + (!cpu.due_known ? "?" : cpu.due == tmigr::event::never ? "-" : seconds(cpu.due));
     if (!cpu.armed_known)
         text += "!?";
     else if (cpu.armed != tmigr::event::never)
         text += "!" + seconds(cpu.armed);
-    static_cast<void>(tree);
+    if (const tmigr::audit_idle idle = tree.idle_of(cpu.id); idle.is == tmigr::audit_idle::where::in)
+        text += fmt::format("z{}", idle.state);
     return text;
 }
 
-void draw(const audit_tree& tree, audit_index g, const std::vector<audit_index>& way, const std::string& branch,
-          const std::string& indent, std::size_t depth, std::string& out) {
+void draw(const audit_tree& tree, audit_index g, const std::vector<audit_index>& way,
+          const std::string& branch, const std::string& indent, std::size_t depth, std::string& out) {
     const tmigr::audit_group& group = tree.groups()[g];
     out += branch + group_name(group.id);
     if (!group.known)
@@ -61,7 +63,8 @@ void draw(const audit_tree& tree, audit_index g, const std::vector<audit_index>&
     if (depth >= audit_tree::longest_way || std::ranges::find(way, g) == way.end()) return;
     for (std::size_t i = 0; i < groups.size(); ++i) {
         const bool last = i + 1 == groups.size();
-        draw(tree, groups[i], way, indent + (last ? "`- " : "|- "), indent + (last ? "   " : "|  "), depth + 1, out);
+        draw(tree, groups[i], way, indent + (last ? "`- " : "|- "), indent + (last ? "   " : "|  "),
+             depth + 1, out);
     }
 }
 
@@ -71,7 +74,8 @@ std::string picture(const audit_tree& tree, tmigr::group_id only) {
     const audit_index g = tree.find_group(only);
     if (g == no_index) return {};
     std::vector<audit_index> way;
-    for (audit_index at = g; at != no_index && way.size() < audit_tree::longest_way; at = tree.groups()[at].parent)
+    for (audit_index at = g; at != no_index && way.size() < audit_tree::longest_way;
+         at = tree.groups()[at].parent)
         way.push_back(at);
     std::string out;
     draw(tree, way.back(), way, "", "", 0, out);

@@ -6,7 +6,7 @@
 set -eu
 input=$1
 output=$2
-events='tmigr_[a-z_]+|timer_start|timer_expire_entry|hrtimer_expire_entry|do_stress|tracing_mark_write'
+events='tmigr_[a-z_]+|timer_start|timer_cancel|timer_expire_entry|hrtimer_expire_entry|cpu_idle|do_stress|tracing_mark_write'
 packed=$(mktemp -d)
 trap 'rm -r "$packed"' EXIT
 

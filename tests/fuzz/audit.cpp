@@ -28,6 +28,8 @@ void audit_text(const std::string& text, tmigr::audit_options options) {
     const tmigr::audit_counts& c = audit.counts();
     require(audit.findings().size() <= options.details && audit.findings().size() <= c.findings());
     require(c.looked_for_nothing <= c.looked && c.served_same_group + c.served_other_node <= c.served);
+    require(c.woken_for_other_node <= c.looked && c.woken_for_other_capacity <= c.looked);
+    require(c.stays_for_nothing <= c.stays_to_armed && c.stays_to_armed <= c.stays);
     for (const tmigr::audit_finding& f : audit.findings()) {
         require(f.begin.line <= f.end.line && f.fault != nullptr && f.cause != nullptr);
         if (!f.story) continue;

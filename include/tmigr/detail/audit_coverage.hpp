@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 namespace tmigr::detail {
 
@@ -44,7 +45,21 @@ struct audit_armed {
     }
 };
 
-inline audit_coverage coverage_of(const audit_tree& tree, audit_index c) {
+/// The same for the group that was asked for last, while the tree stays as it is.
+struct audit_armed_memo {
+    audit_index of = no_index;
+    audit_armed armed;
+
+    const audit_armed& below(const audit_tree& tree, audit_index g) {
+        if (g == of) return armed;
+        of = g;
+        armed = {};
+        armed.add(tree, g);
+        return armed;
+    }
+};
+
+inline audit_coverage coverage_of(const audit_tree& tree, audit_index c, audit_armed_memo& memo) {
     using verdict = audit_coverage::verdict;
     const audit_cpu& cpu = tree.cpus()[c];
     audit_coverage found;
@@ -77,12 +92,9 @@ inline audit_coverage coverage_of(const audit_tree& tree, audit_index c) {
     }
     // Who armed before the trace began is not known; whoever woke since has told.
     if (tree.groups()[g].emptied.line == 0) return found;
-    audit_armed armed;
-    armed.add(tree, g);
+    const audit_armed& armed = memo.below(tree, g);
     found.silent = armed.silent;
-    found.is = armed.first <= cpu.due ? verdict::covered
-               : !armed.all           ? verdict::unknown
-                                      : verdict::uncovered;
+    found.is = armed.first <= cpu.due ? verdict::covered : !armed.all ? verdict::unknown : verdict::uncovered;
     return found;
 }
 
@@ -90,8 +102,8 @@ inline audit_coverage coverage_of(const audit_tree& tree, audit_index c) {
 inline const audit_offer* published_behind(const audit_tree& tree, audit_index c, audit_index root) {
     const audit_group& top = tree.groups()[root];
     const auto behind = [&top](const audit_offer& o) {
-        return o.known && o.published_idle && o.during == audit_walk::sleeping && o.at.line > top.word_empty.line &&
-               o.at.on != top.word_empty.on;
+        return o.known && o.published_idle && o.during == audit_walk::sleeping &&
+               o.at.line > top.word_empty.line && o.at.on != top.word_empty.on;
     };
     const audit_index below = tree.child_towards(root, c);
     const audit_offer& into_top = below == no_index ? tree.cpus()[c].offer : tree.groups()[below].offer;
@@ -105,7 +117,8 @@ inline bool told_by_grower(const audit_group& g) {
 /// A child that is active in the last word of a root, though nobody below is awake.
 inline const audit_group* trusted_wrongly(const audit_tree& tree, audit_index root) {
     for (const audit_index h : tree.groups()[root].groups)
-        if ((tree.groups()[root].active & tree.groups()[h].mask) != 0 && !tree.is_live(h)) return &tree.groups()[h];
+        if ((tree.groups()[root].active & tree.groups()[h].mask) != 0 && !tree.is_live(h))
+            return &tree.groups()[h];
     return nullptr;
 }
 
@@ -120,8 +133,11 @@ inline void explain_uncovered(const audit_tree& tree, audit_index c, const audit
     f.group = top.id;
     f.silent = found.silent;
     if (found.late_in_leaf) {
-        f.fault = "K07";
-        f.cause = "somebody wrote a later expiry over the CPU's own";
+        if (cpu.offer.at.on != cpu.id) f.fault = "K07";
+        f.cause = cpu.offer.at.on != cpu.id
+                      ? "who ran the CPU's timers wrote a later expiry over the CPU's own"
+                      : "the CPU's expiry was not put into its group";
+        show(cpu.claimed, "somebody begins to run the CPU's timers");
         show(cpu.offer.at, "the group holds a later expiry of the CPU than it has");
     } else if (found.late_above) {
         f.parent = tree.groups()[top.parent].id;
@@ -135,16 +151,16 @@ inline void explain_uncovered(const audit_tree& tree, audit_index c, const audit
             switch (published.during) {
                 case audit_walk::sleeping:
                     f.fault = "K71";
-                    f.cause = "an expiry was published after its CPU had left the group, and behind the back of the "
-                              "last one to leave";
+                    f.cause =
+                        "an expiry was published after its CPU had left the group, and behind the back of "
+                        "the "
+                        "last one to leave";
                     break;
                 case audit_walk::looking:
                     f.fault = "K06";
                     f.cause = "timers of a sleeper were run, and what comes next was not told above";
                     break;
-                default:
-                    f.fault = "K05";
-                    f.cause = "a sleeper's new timer was not told above an idle group";
+                default: f.fault = "K05"; f.cause = "a sleeper's new timer was not told above an idle group";
             }
         } else if (top.offer.during == audit_walk::looking) {
             f.fault = "K03";
@@ -161,8 +177,10 @@ inline void explain_uncovered(const audit_tree& tree, audit_index c, const audit
         const audit_group* const trusted = trusted_wrongly(tree, found.top);
         if (const audit_offer* late = published_behind(tree, c, found.top)) {
             f.fault = "K71";
-            f.cause = "an expiry was published after its CPU had left the group, and behind the back of the last one to "
-                      "leave";
+            f.cause =
+                "an expiry was published after its CPU had left the group, and behind the back of the last "
+                "one to "
+                "leave";
             show(late->at, "the group's expiry is put into the one above, which is idle by now");
         } else if (trusted != nullptr) {
             f.fault = told_by_grower(*trusted) ? "K17" : "K04";

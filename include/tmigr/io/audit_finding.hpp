@@ -4,7 +4,6 @@
 
 #include <tmigr/io/audit_tree.hpp>
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
