@@ -1,59 +1,21 @@
 // SPDX-License-Identifier: BSL-1.0
 // However long a trace is, and whatever it holds, an audit of it takes so much memory and no more.
 #include "support.hpp"
+#include "support/bytes_in_use.hpp"
 
 #include <tmigr/input_error.hpp>
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
-#include <new>
 #include <streambuf>
 #include <string>
 
 using namespace tmigr;
-
-namespace {
-
-// Of this program: its tests do not run at once, but the threads of one do.
-std::atomic<std::size_t> in_use{0}, peak{0};
-
-}  // namespace
-
-// Before each piece stands its size.
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-    constexpr std::size_t before = alignof(std::max_align_t);
-    static_assert(before >= sizeof size);
-    auto* const p = static_cast<char*>(std::malloc(size + before));
-    if (p == nullptr) return nullptr;
-    std::memcpy(p, &size, sizeof size);
-    const std::size_t now = in_use += size;
-    std::size_t most = peak;
-    while (now > most && !peak.compare_exchange_weak(most, now)) {
-    }
-    return p + before;
-}
-void* operator new(std::size_t size) {
-    if (void* const p = operator new(size, std::nothrow)) return p;
-    throw std::bad_alloc{};
-}
-void operator delete(void* given) noexcept {
-    if (given == nullptr) return;
-    char* const p = static_cast<char*>(given) - alignof(std::max_align_t);
-    std::size_t size = 0;
-    std::memcpy(&size, p, sizeof size);
-    in_use -= size;
-    std::free(p);
-}
-void operator delete(void* p, std::size_t) noexcept { operator delete(p); }
-void operator delete(void* p, const std::nothrow_t&) noexcept { operator delete(p); }
 
 namespace {
 
@@ -85,8 +47,8 @@ outcome audit_of(std::function<bool(std::string&)> more, audit_options options =
     made_lines buffer{std::move(more)};
     std::istream in{&buffer};
     outcome o;
-    const std::size_t before = in_use;
-    peak = before;
+    const std::size_t before = test::bytes_in_use;
+    test::peak_in_use = before;
     {
         ftrace_reader reader{in, "made", ftrace_reader::others::keep};
         auditor audit{options};
@@ -98,7 +60,7 @@ outcome audit_of(std::function<bool(std::string&)> more, audit_options options =
         audit.finish();
         o.counts = audit.counts();
     }
-    o.bytes = peak - before;
+    o.bytes = test::peak_in_use - before;
     return o;
 }
 /// `make(n)` is line n.
