@@ -26,9 +26,9 @@ constexpr const char* description =
 
 constexpr const char* footer =
     "Examples:\n"
-    "  tmigr-whatif --cpus orion-o6.cpus --idle-states orion-o6.idle.json --background orion-o6.background.json \\\n"
-    "      --seconds 600 --policy all\n"
-    "      an idle Orion O6 under every policy, against none\n"
+    "  tmigr-whatif --cpus orion-o6.cpus --idle-states orion-o6.idle.json --seconds 600 --policy all\n"
+    "      an idle Orion O6 under every policy, against none; --background orion-o6.background.json adds what it\n"
+    "      was seen to do meanwhile\n"
     "  tmigr-whatif --cpus phone.cpus --rt-app video.json --policy prefer-low,buckets:128 --runs 10\n"
     "      a workload of rt-app, mean and standard deviation of ten seeds\n"
     "  tmigr-whatif sweep --live seed=1..100 policy=off,split --shard 3/8 --out results\n"
