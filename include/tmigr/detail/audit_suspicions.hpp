@@ -67,7 +67,8 @@ protected:
                                     : cpu.walk == audit_walk::looking && cpu.is != audit_cpu::presence::asleep
                                         ? look_takes
                                         : event::never;
-        return now_.time - cpu.walk_at.time <= takes;
+        // Lines of two CPUs can stand in another order than their times.
+        return now_.time <= cpu.walk_at.time || now_.time - cpu.walk_at.time <= takes;
     }
     suspect* find_suspect(audit_kind kind, audit_index of) {
         for (suspect& s : suspects_)

@@ -99,7 +99,7 @@ struct audit_finding {
     std::vector<audit_evidence> evidence;
     std::optional<audit_story> story{};
 
-    std::uint64_t lasted() const noexcept { return end.time - begin.time; }
+    std::uint64_t lasted() const noexcept { return end.time > begin.time ? end.time - begin.time : 0; }
 };
 
 }  // namespace tmigr
