@@ -102,6 +102,53 @@ TEST_CASE("lines of two CPUs in swapped order fake no finding") {
     CHECK(swapped > 1000);
 }
 
+TEST_CASE("lines that are lost, and said to be, fake no finding") {
+    std::mt19937 random{3};
+    std::size_t gaps = 0;
+    for (const capture& c : captures) {
+        if (std::string_view{c.name}.find("late-timer") != std::string_view::npos) continue;
+        for (unsigned round = 0; round < 8; ++round) {
+            std::ifstream in{c.path(".trace")};
+            const lines whole = lines_of(in);
+            lines all;
+            for (std::size_t i = 0; i < whole.size(); ++i) {
+                if (i > 0 && random() % 500 == 0) {
+                    const std::size_t lost = 1 + random() % 60;
+                    all.push_back("CPU:" + std::to_string(random() % 8) + " [LOST " + std::to_string(lost) + " EVENTS]");
+                    i += lost;
+                    ++gaps;
+                    if (i >= whole.size()) break;
+                }
+                all.push_back(whole[i]);
+            }
+            const auditor audit = audited_text(text_of(all));
+            CAPTURE(c.name, round);
+            tell(audit);
+            CHECK(audit.counts().findings() == 0);
+        }
+    }
+    CHECK(gaps > 1000);
+}
+
+TEST_CASE("a trace that begins or ends anywhere fakes no finding") {
+    std::mt19937 random{4};
+    for (const capture& c : captures) {
+        if (std::string_view{c.name}.find("late-timer") != std::string_view::npos) continue;
+        std::ifstream in{c.path(".trace")};
+        const lines whole = lines_of(in);
+        for (unsigned round = 0; round < 8; ++round) {
+            const std::size_t begin = random() % (whole.size() - 100);
+            const std::size_t length = 100 + random() % (whole.size() - begin - 99);
+            lines all{"# tracer: nop"};
+            for (std::size_t i = begin; i < begin + length; ++i) all.push_back(whole[i]);
+            const auditor audit = audited_text(text_of(all));
+            CAPTURE(c.name, begin, length);
+            tell(audit);
+            CHECK(audit.counts().findings() == 0);
+        }
+    }
+}
+
 TEST_CASE("an audit of a damaged trace ends") {
     std::mt19937 random{2};
     std::vector<lines> machines;

@@ -32,7 +32,7 @@ protected:
         const audit_group& parent = tree_.groups()[group.parent];
         suspect* known = find_suspect(audit_kind::awake_untold, g);
         const bool says = (parent.active & group.mask) != 0, is = group.live != 0;
-        if (says == is || parent.word_at.line == 0) {
+        if (says == is || parent.word_at.line == 0 || !tree_.parent_was_told(g)) {
             if (known != nullptr) known->kept = false;
             return;
         }

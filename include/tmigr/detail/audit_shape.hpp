@@ -133,10 +133,10 @@ protected:
             audit_group& g = groups_[gi];
             const bool was = g.live != 0;
             g.live = live;
-            if (was == (live != 0)) return;
-            (was ? g.emptied : g.filled) = at_;
+            if (was != (live != 0)) (was ? g.emptied : g.filled) = at_;
             if (g.parent == no_index || g.mask == 0) return;
             const std::uint64_t above = groups_[g.parent].live;
+            if (((above & g.mask) != 0) == (live != 0)) return;
             live = live != 0 ? above | g.mask : above & ~g.mask;
             gi = g.parent;
         }

@@ -76,7 +76,7 @@ public:
     const std::vector<audit_finding>& findings() const noexcept { return findings_; }
 
 private:
-    static constexpr replay_options replayed{pick::first, false, 64};
+    static constexpr replay_options replayed{pick::first, false, 64, true};
 
     void add_other(const event::other& other, const ftrace_record& record) {
         if (other.name.empty()) {

@@ -37,6 +37,7 @@ public:
     }
     /// Lines are missing here: keeps the shape, forgets all else.
     void forget() {
+        forgotten_ = at_.line;
         for (audit_group& g : groups_) {
             g.known = false;
             g.live = 0;
@@ -56,6 +57,12 @@ public:
         }
         waiting_.clear();
         idle_.clear();
+    }
+
+    /// Whether what a group's parent says of it was said, or begun, where nothing is missing since: before
+    /// that somebody may have changed the group, and be on the way to the parent still.
+    bool parent_was_told(audit_index g) const {
+        return groups_[g].told.line != 0 || groups_[g].linked.line > forgotten_;
     }
 
 private:
@@ -130,13 +137,15 @@ private:
         // Bits of children that never spoke are as printed; those of others by their own lines.
         std::uint64_t told = (word.active & ~g.child_bits) | (g.live & g.child_bits);
         if (word.lvl == 0) told = woke ? told | word.childmask : told & ~word.childmask;
-        if (!g.known) told |= word.active & unheard(gi);
+        // A parent heard of it before it spoke itself, and may have taken its bit as printed.
+        const bool first = !g.known;
+        if (first) told |= word.active & unheard(gi);
         g.known = true;
         g.active = word.active;
         g.migrator = word.migrator;
         g.word_at = at_;
         if (word.active == 0) g.word_empty = at_;
-        if (told != g.live) set_live(gi, told);
+        if (first || told != g.live) set_live(gi, told);
 
         audit_cpu& p = cpus_[printer];
         if (woke) {
@@ -316,6 +325,7 @@ private:
     }
 
     std::vector<audit_idle> idle_;
+    std::size_t forgotten_ = 0;  ///< the last line before what was forgotten last
 };
 
 }  // namespace tmigr

@@ -45,6 +45,10 @@ struct replay_options {
     pick how = pick::first;    ///< the traced hierarchy's choice of migrators
     bool walks = true;         ///< hold each line against the one of the same CPU before and after it
     std::size_t details = 32;  ///< how many differences are kept
+    /// Takes lines that no order explains as they are where the line that would can be one of those
+    /// that are missing: the first 16 of a group behind a gap, or behind where the trace begins, and
+    /// those held back at a gap or at the end.
+    bool doubt_at_gaps = false;
 };
 
 /// Takes the transitions of `State` along with the tmigr_group_set_cpu_active and _inactive
@@ -93,6 +97,7 @@ public:
         for (auto& [id, g] : groups_) {
             g.order.forget();
             g.whole = false;
+            g.settled = 0;
             g.linked_at = 0;
             g.parent_known = g.parent != no_group;
         }
@@ -100,7 +105,9 @@ public:
 
     /// Decides on the lines that are still held back. Lines may follow.
     void finish() {
+        flushing_ = true;
         for (auto& [id, g] : groups_) g.order.flush(settler{this, &g});
+        flushing_ = false;
     }
 
     /// Complete for the lines before the last `finish` or `gap`.
@@ -120,6 +127,7 @@ private:
         group_id parent = no_group;
         bool parent_known = true;
         bool whole = false;            // all lines since it was made were seen
+        std::size_t settled = 0;       // lines, since the first or a gap
         std::size_t linked_at = 0;     // line of the connection to its parent
         std::uint64_t groupmask = 0;   // 0 where that line was not seen
         std::uint64_t childmasks = 0;  // of connected children
@@ -236,7 +244,9 @@ private:
                 w.was_reordered = v == verdict::reordered;
             }
         }
-        if (v == verdict::learnt && wrong.empty()) {
+        ++g.settled;
+        const bool doubtful = options_.doubt_at_gaps && (flushing_ || (!g.whole && g.settled <= nearby));
+        if (v == verdict::learnt ? wrong.empty() : v == verdict::different && doubtful) {
             ++counts_.learnt;
             return;
         }
@@ -304,6 +314,7 @@ private:
     std::vector<replay_difference> differences_;
     std::map<group_id, group> groups_;
     std::map<cpu_id, walker> walkers_;
+    bool flushing_ = false;
 };
 
 }  // namespace tmigr
